@@ -1,0 +1,1 @@
+"""Pure functions on arrays: what the ops of a replay say."""

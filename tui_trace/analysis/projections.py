@@ -1,0 +1,168 @@
+"""Which ops belong to which annotation, and what the profiler should have drawn for it on each lane.
+
+The rule is Kineto's: a launch carries the innermost annotation that is open on its own thread; the ops of that launch
+extend the annotation's projection on their lane, from the first start to the last end; the writer then pads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tui_trace.store.schema import MISSING
+
+if TYPE_CHECKING:
+    from tui_trace.store.schema import Array, Columns, IntArray
+
+PADS_NS = ((1, 1), (1, 0), (0, 0), (1000, 500), (1000, 0), (0, 1000))
+"""Known pads (before the start, behind the end) by writer era, the commonest first."""
+
+
+def innermost_annotation(annotations: Columns, launches: Columns) -> IntArray:
+    """Finds the innermost annotation open at the start of each launch, on the launch's own thread.
+
+    Args:
+        annotations: CPU annotations, sorted by start, longest first.
+        launches: Launch rows.
+
+    Returns:
+        Row of the annotation for each launch, -1 where none is open. Shape (len(launches),).
+    """
+    innermost = np.full(len(launches), -1, np.int64)
+    threads: dict[tuple[int, int, int], list[int]] = {}
+    keys = zip(annotations.process.tolist(), annotations.pid.tolist(), annotations.tid.tolist(), strict=True)
+    for row, key in enumerate(keys):
+        threads.setdefault(key, []).append(row)
+    for (process, pid, tid), rows in threads.items():
+        members = np.flatnonzero((launches.process == process) & (launches.pid == pid) & (launches.tid == tid))
+        if members.size:
+            times, open_row = _open_annotation(annotations, rows)
+            innermost[members] = open_row[np.searchsorted(times, launches.start_ns[members], "right")]
+    return innermost
+
+
+def _open_annotation(annotations: Columns, rows: list[int]) -> tuple[IntArray, IntArray]:
+    """Returns the innermost annotation of one thread as a step function of time.
+
+    Returns:
+        Times at which it changes, shape (k,), and the row from before the first time on, shape (k + 1,).
+    """
+    times: list[int] = []
+    current: list[int] = [-1]
+    stack: list[tuple[int, int]] = []  # (end, row), innermost last
+    starts, ends = annotations.start_ns, annotations.end_ns
+
+    def close(until: int) -> None:
+        while stack and stack[-1][0] <= until:
+            end, _ = stack.pop()
+            times.append(end)
+            current.append(stack[-1][1] if stack else -1)
+
+    for row in rows:
+        start, end = int(starts[row]), int(ends[row])
+        close(start)
+        times.append(start)
+        current.append(row)
+        stack.append((end, row))
+        stack.sort(key=lambda entry: -entry[0])  # ranges that cross without nesting must still close in order
+    close(int(np.iinfo(np.int64).max))
+    return np.maximum.accumulate(np.array(times, np.int64)), np.array(current, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHulls:
+    """The ops of each annotation on each lane; one entry a pair, sorted by annotation, then lane.
+
+    Attributes:
+        annotation: Annotation row, shape (k,).
+        lane: Lane id, shape (k,).
+        start_ns: First start of its ops, shape (k,).
+        end_ns: Last end, shape (k,).
+        op_rows: All the ops, grouped by entry, in start order within each, shape (n,).
+        offsets: Where each entry's ops begin in `op_rows`, shape (k + 1,).
+    """
+
+    annotation: IntArray
+    lane: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
+    op_rows: IntArray
+    offsets: IntArray
+
+
+def lane_hulls(ops: Columns, annotation_of_op: IntArray) -> LaneHulls:
+    """Works out the hull of each annotation's ops on each lane.
+
+    Args:
+        ops: The op table.
+        annotation_of_op: Annotation row of each op, -1 for none.
+    """
+    owned = np.flatnonzero(annotation_of_op >= 0)
+    lane = ops.lane_id.astype(np.int64)
+    order = owned[np.lexsort((owned, lane[owned], annotation_of_op[owned]))]
+    annotation, lane = annotation_of_op[order], lane[order]
+    opens = np.ones(order.size, bool)
+    opens[1:] = (annotation[1:] != annotation[:-1]) | (lane[1:] != lane[:-1])
+    first = np.flatnonzero(opens)
+    empty = np.zeros(0, np.int64)
+    return LaneHulls(
+        annotation=annotation[first],
+        lane=lane[first],
+        start_ns=np.minimum.reduceat(ops.start_ns[order], first) if first.size else empty,
+        end_ns=np.maximum.reduceat(ops.end_ns[order], first) if first.size else empty,
+        op_rows=order,
+        offsets=np.r_[first, order.size],
+    )
+
+
+def infer_pads(row_start: IntArray, row_end: IntArray, hull_start: IntArray, hull_end: IntArray) -> tuple[int, int]:
+    """Infers how far the writer padded its projections, by majority among the known pads.
+
+    Args:
+        row_start: Start of each written row that has a hull, ns.
+        row_end: Its end.
+        hull_start: First start of the ops it should cover.
+        hull_end: Their last end.
+
+    Returns:
+        Nanoseconds before the start and behind the end.
+    """
+    before, behind = hull_start - row_start, row_end - hull_end
+    hits = [int(((before == a) & (behind == b)).sum()) for a, b in PADS_NS]
+    return PADS_NS[int(np.argmax(hits))]
+
+
+def annotation_of_projection(
+    annotations: Columns, projections: Columns, rows_by_id: dict[tuple[int, int], list[int]]
+) -> IntArray:
+    """Joins each written projection to its CPU annotation, by (process, id) and name.
+
+    Where an id comes again, the latest annotation that started no later than the row's end owns it: a projection
+    cannot end before its annotation begins.
+
+    Returns:
+        Annotation row of each projection, -1 where there is none. Shape (len(projections),).
+    """
+    owner = np.full(len(projections), -1, np.int64)
+    columns = (projections.process, projections.external_id, projections.name_id, projections.end_ns)
+    for i, (process, key, name_id, end_ns) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        rows = rows_by_id.get((process, key), ()) if key != MISSING else ()
+        named = [row for row in rows if annotations.name_id[row] == name_id]
+        begun = [row for row in named if annotations.start_ns[row] <= end_ns]
+        if begun or named:
+            owner[i] = begun[-1] if begun else named[0]
+    return owner
+
+
+def lane_of_projection(lanes: Array, projections: Columns) -> IntArray:
+    """Finds the lane of each written projection; -1 where no op of the file is on that lane.
+
+    Args:
+        lanes: (process, device, stream) of each lane, shape (lanes, 3).
+        projections: The written rows.
+    """
+    ids = {tuple(lane): i for i, lane in enumerate(np.asarray(lanes).tolist())}
+    keys = zip(projections.process.tolist(), projections.device.tolist(), projections.stream.tolist(), strict=True)
+    return np.array([ids.get(key, -1) for key in keys], np.int64)

@@ -1,0 +1,188 @@
+"""The command line: what to do, with which file; nothing here draws or computes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_trace import __version__
+from tui_trace.errors import NotATraceError, TuiTraceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tui_trace.trace import Trace
+
+EXIT_FINE, EXIT_USER = 0, 2
+COMMANDS = ("demo", "report", "links", "annotations", "open")
+DEMO_TRACE = "decode_large.json.gz"
+GLYPHS = ("braille", "block", "ascii")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Returns:
+        0 where all is fine, 2 where the user's input is wrong. A bug is a traceback and exit code 1.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    # `tui-trace TRACE` is short for `tui-trace open TRACE`.
+    if given and given[0] not in COMMANDS and not given[0].startswith("-"):
+        given.insert(0, "open")
+    parsed = _parser().parse_args(given)
+    run: Callable[[argparse.Namespace], int] = parsed.run
+    try:
+        return run(parsed)
+    except TuiTraceError as error:
+        _tell(f"tui-trace: {error.message}")
+        if error.hint:
+            _tell(f"  {error.hint}")
+        return EXIT_USER
+    except BrokenPipeError:
+        # The reader (head, less) has gone; Python must not complain again while it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FINE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tui-trace",
+        description="Explore PyTorch profiler traces of LLM decode under CUDA Graphs. `tui-trace TRACE` opens them.",
+    )
+    parser.add_argument("--version", action="version", version=f"tui-trace {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(
+        name: str, summary: str, run: Callable[[argparse.Namespace], int], *, takes_trace: bool = True
+    ) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=summary, description=summary)
+        if takes_trace:
+            sub.add_argument("trace", type=Path, metavar="TRACE", help=".json or .json.gz of the PyTorch profiler")
+        sub.set_defaults(run=run)
+        return sub
+
+    for name, summary, run, takes_trace in (
+        ("open", "open the screens on a trace; a directory lists its traces", _open, True),
+        ("demo", "open the screens on the bundled recording", _demo, False),
+    ):
+        sub = command(name, summary, run, takes_trace=takes_trace)
+        sub.add_argument("--replay", type=int, metavar="N", help="start at replay N, counted from 1")
+        sub.add_argument("--glyphs", choices=GLYPHS, default="braille", help="what bars are drawn with")
+        sub.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    report = command("report", "print the figures", _report)
+    report.add_argument("--format", choices=("text", "json", "md", "csv"), default="text")
+    links = command("links", "print each op of a replay with its releaser, segment and chain, as JSON", _links)
+    links.add_argument("--replay", type=int, required=True, metavar="N", help="which replay, counted from 1")
+    annotations = command("annotations", "explain every projection of every annotation", _annotations)
+    annotations.add_argument("--format", choices=("text", "json"), default="text")
+    return parser
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _read(path: Path) -> Trace:
+    from tui_trace.trace import open_trace
+
+    trace = open_trace(path)
+    for problem in trace.problems:
+        _tell(f"tui-trace: {trace.name}: {problem.kind} (×{problem.count})")
+    return trace
+
+
+def _write(data: str | bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+    sys.stdout.flush()
+
+
+def _report(parsed: argparse.Namespace) -> int:
+    from tui_trace.report import export, text
+
+    trace = _read(parsed.trace)
+    formats: dict[str, Callable[[Trace], str | bytes]] = {
+        "text": text.text_report,
+        "md": text.markdown_report,
+        "csv": export.to_csv,
+        "json": lambda trace: export.to_json(export.report_data(trace)),
+    }
+    _write(formats[parsed.format](trace))
+    return EXIT_FINE
+
+
+def _links(parsed: argparse.Namespace) -> int:
+    from tui_trace.report import export
+
+    trace = _read(parsed.trace)
+    _write(export.to_json(export.links_data(trace.replay(parsed.replay), list(trace.store.names))))
+    return EXIT_FINE
+
+
+def _annotations(parsed: argparse.Namespace) -> int:
+    from tui_trace.report import export, text
+
+    trace = _read(parsed.trace)
+    as_json = parsed.format == "json"
+    _write(export.to_json(export.annotations_data(trace)) if as_json else text.annotations_text(trace))
+    return EXIT_FINE
+
+
+def _demo(parsed: argparse.Namespace) -> int:
+    return _screens(_demo_path(), parsed)
+
+
+def _demo_path() -> Path:
+    """Finds the bundled recording: in the installed package, else in the checkout."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "sample_data", here.parent / "sample_data"):
+        if (folder / DEMO_TRACE).is_file():
+            return folder / DEMO_TRACE
+    raise NotATraceError("the bundled recording is missing", "Install the package again.")
+
+
+def _open(parsed: argparse.Namespace) -> int:
+    path: Path = parsed.trace
+    if path.is_dir():
+        return _list(path)
+    return _screens(path, parsed)
+
+
+def _list(folder: Path) -> int:
+    traces = sorted(p for p in folder.iterdir() if p.is_file() and p.name.endswith((".json", ".json.gz")))
+    if not traces:
+        raise NotATraceError(
+            f"{folder} holds no .json or .json.gz file", "Give a trace, or a directory that holds some."
+        )
+    for path in traces:
+        size = path.stat().st_size
+        _write(f"{size / 1e6:10.1f} MB  {path}\n")
+    return EXIT_FINE
+
+
+def _screens(path: Path, parsed: argparse.Namespace) -> int:
+    """Opens the screens; without a terminal prints the report and says why."""
+    reason = _no_terminal()
+    if reason is not None:
+        from tui_trace.report import text
+
+        _tell(f"tui-trace: {reason}; printing the report instead of the screens")
+        _write(text.text_report(_read(path)))
+        return EXIT_FINE
+    from tui_trace.ui import app
+
+    return app.run(path, glyphs=parsed.glyphs, mouse=not parsed.no_mouse, replay=parsed.replay)
+
+
+def _no_terminal() -> str | None:
+    """Returns why no screen can be drawn, None where one can. Screens read stdin and are drawn on stderr."""
+    if not sys.stdin.isatty():
+        return "stdin is no terminal"
+    if not sys.stderr.isatty():
+        return "stderr is no terminal"
+    if os.environ.get("TERM", "") in ("", "dumb"):
+        return f"TERM is {os.environ.get('TERM') or 'not set'}"
+    return None

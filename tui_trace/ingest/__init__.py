@@ -1,0 +1,1 @@
+"""Bytes to columns: open, cut, skip, decode, count what was wrong."""

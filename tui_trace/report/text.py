@@ -1,0 +1,272 @@
+"""The text and Markdown reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui_trace.report import words
+from tui_trace.report.words import count, duration, percent, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tui_trace.trace import Annotation, Family, Replay, Trace
+
+REPLAYS_SHOWN = 24
+ROLES_SHOWN = 8
+ANNOTATIONS_SHOWN = 12
+
+_REPLAY_COLUMNS = (
+    "#", "graph", "ops", "lanes", "step", "busy", "idle", "sum", "copies", "exposed", "max at once",
+)  # fmt: skip
+
+
+def main_replay(trace: Trace) -> Replay | None:
+    """Returns the replay that stands for the file: the median one of the graph that took the most time."""
+    if not trace.families:
+        return next(iter(trace.replays), None)
+    family = max(trace.families, key=lambda f: f.median_span_ns * len(f.replays))
+    members = [trace.replays[position] for position in family.replays]
+    spans = sorted((r.figures.span_ns, r.index) for r in members if r.figures is not None)
+    return trace.replay(spans[(len(spans) - 1) // 2][1])
+
+
+def text_report(trace: Trace) -> str:
+    """Returns the whole report as text."""
+    return "\n".join(_lines(trace)) + "\n"
+
+
+def _lines(trace: Trace) -> Iterable[str]:
+    replay = main_replay(trace)
+    if replay is None:
+        lanes = plural(trace.lane_count, "lane")
+        yield f"{trace.name}: no graph replay: {plural(trace.op_count, 'op')} on {lanes}, all eager"
+    else:
+        yield words.headline(replay)
+        yield f"  {trace.name}, replay {replay.index} of {len(trace.replays)}" + (
+            f", the median of {len(replay.family.replays)} replays of graph {replay.family.label}"
+            if replay.family is not None
+            else ""
+        )
+    yield from _state(trace)
+    if replay is not None and replay.figures is not None:
+        yield ""
+        yield f"REPLAY {replay.index}"
+        yield f"  {words.levels(replay)}"
+        yield f"  {_sum_against_union(replay)}"
+        yield f"  lanes by ops  {words.lane_groups(replay.figures.lane_op_counts)}"
+        yield ""
+        yield "CHAINS  (inferred from lanes and times; see `tui-trace links`)"
+        lines = words.role_lines(replay)
+        yield from (f"  {line}" for line in lines[: ROLES_SHOWN + 1])
+        if len(lines) > ROLES_SHOWN + 1:
+            yield f"  … {len(lines) - ROLES_SHOWN - 1} more roles"
+    yield from _families(trace.families)
+    yield from _replays(trace)
+    yield from _eager(trace, replay)
+    yield from _annotations(trace)
+
+
+def _state(trace: Trace) -> Iterable[str]:
+    if not trace.complete:
+        yield "  the file is not complete: all counts mean “at least”"
+    for problem in trace.problems:
+        where = f" at byte {problem.offset:,}" if problem.offset is not None else ""
+        example = f": {words.clean(problem.example)}" if problem.example else ""
+        yield f"  problem  {words.clean(problem.kind)} ×{problem.count:,}{where}{example}"
+    empty = sum(replay.n == 0 for replay in trace.replays)
+    if empty:
+        replays = plural(len(trace.replays), "replay")
+        yield f"  {empty} of {replays} have no recorded ops: idle time between replays cannot be told"
+
+
+def _sum_against_union(replay: Replay) -> str:
+    f = replay.figures
+    assert f is not None
+    overlap = f.sum_ns - f.busy_ns
+    return (
+        f"sum of op lengths {duration(f.sum_ns)}, union {duration(f.busy_ns)}: {duration(overlap)} overlap "
+        f"({percent(overlap, f.sum_ns)} of the sum); all but copies: union {duration(f.work_busy_ns)}"
+    )
+
+
+def _families(families: Sequence[Family]) -> Iterable[str]:
+    if len(families) < 2:
+        return
+    yield ""
+    yield "GRAPHS"
+    rows = [
+        (f.label, count(len(f.replays)), count(f.ops), count(f.lanes), duration(f.median_span_ns))
+        for f in families[:REPLAYS_SHOWN]
+    ]
+    yield from _table(("graph", "replays", "ops", "lanes", "median step"), rows)
+    if len(families) > REPLAYS_SHOWN:
+        yield f"  … {len(families) - REPLAYS_SHOWN} more graphs"
+
+
+def replay_row(replay: Replay) -> tuple[str, ...]:
+    """Returns the cells of one replay in a table."""
+    label = replay.family.label if replay.family is not None else words.UNKNOWN
+    f = replay.figures
+    if f is None:
+        return (str(replay.index), label, "0", "0", *[words.UNKNOWN] * 7)
+    times = (f.span_ns, f.busy_ns, f.idle_ns, f.sum_ns, f.copy_busy_ns, f.exposed_copy_ns)
+    return (
+        str(replay.index),
+        label,
+        count(f.ops),
+        count(f.lanes),
+        *(duration(ns) for ns in times),
+        str(f.max_concurrency),
+    )
+
+
+def _replays(trace: Trace) -> Iterable[str]:
+    if not trace.replays:
+        return
+    yield ""
+    yield f"REPLAYS  ({len(trace.replays)})"
+    yield from _table(_REPLAY_COLUMNS, [replay_row(replay) for replay in trace.replays[:REPLAYS_SHOWN]])
+    if len(trace.replays) > REPLAYS_SHOWN:
+        yield f"  … {len(trace.replays) - REPLAYS_SHOWN} more: --format csv lists all"
+
+
+def _eager(trace: Trace, replay: Replay | None) -> Iterable[str]:
+    eager = trace.eager
+    if not eager.ops:
+        return
+    yield ""
+    lanes = ", ".join(f"s{stream}" for _, stream in eager.lanes[:8]) + (" …" if len(eager.lanes) > 8 else "")
+    yield "EAGER"
+    line = f"  {plural(eager.ops, 'eager op')} on {plural(len(eager.lanes), 'lane')} ({lanes})"
+    if replay is not None and replay.n:
+        line += (
+            f", where a replay takes {plural(len(replay.lanes), 'lane')}: eager ops stay on the streams of the program"
+        )
+    yield line
+
+
+def _annotations(trace: Trace) -> Iterable[str]:
+    if not trace.annotations:
+        yield ""
+        yield "ANNOTATIONS  none: record_function ranges need the profiler's CPU activity"
+        return
+    yield ""
+    yield f"ANNOTATIONS  ({len(trace.annotations)}; `tui-trace annotations` explains every projection)"
+    with_work = [a for a in trace.annotations if a.projections]
+    for annotation in with_work:
+        trouble = words.fault(annotation)
+        if trouble is not None:
+            yield f"  fault  {annotation.name} (replay {_numbers(annotation.replays)}): {trouble}"
+    groups = _by_name(with_work)
+    for group in groups[:ANNOTATIONS_SHOWN]:
+        yield f"  {_group_line(group)}"
+    if len(groups) > ANNOTATIONS_SHOWN:
+        yield f"  … {len(groups) - ANNOTATIONS_SHOWN} more names with GPU work"
+    yield from _longest_and_shortest(with_work)
+    without = len(trace.annotations) - len(with_work)
+    if without:
+        yield f"  {plural(without, 'annotation')} without GPU work of their own: what they wrap launched it all, or nothing"
+
+
+def _by_name(annotations: Sequence[Annotation]) -> list[list[Annotation]]:
+    """Groups annotations of one name, lane count and owner, in order of first start."""
+    groups: dict[tuple[str, int, bool], list[Annotation]] = {}
+    for annotation in annotations:
+        groups.setdefault((annotation.name, annotation.lanes, bool(annotation.replays)), []).append(annotation)
+    return list(groups.values())
+
+
+def _group_line(group: Sequence[Annotation]) -> str:
+    """Returns the counts and lengths of annotations of one name in one line."""
+    if len(group) == 1:
+        return annotation_line(group[0])
+    hulls = [a.hull_ns for a in group if a.hull_ns is not None]
+    drawn = [p.hull_ns for a in group for p in a.projections if p.hull_ns is not None]
+    replays = [index for a in group for index in a.replays]
+    owner = f"replays {_numbers(replays)}" if replays else "eager"
+    return (
+        f"{group[0].name} ×{len(group)}  {owner}, {_range(a.ops for a in group)} ops on "
+        f"{plural(group[0].lanes, 'lane')} each, really {_durations(hulls)} long, projections {_durations(drawn)}"
+    )
+
+
+def _range(values: Iterable[int]) -> str:
+    known = sorted(values)
+    return count(known[0]) if known[0] == known[-1] else f"{count(known[0])} to {count(known[-1])}"
+
+
+def _durations(values: Sequence[int]) -> str:
+    if not values:
+        return words.UNKNOWN
+    low, high = duration(min(values)), duration(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def annotation_line(annotation: Annotation) -> str:
+    """Returns an annotation's counts and lengths in one line."""
+    hulls = [p.hull_ns for p in annotation.projections if p.hull_ns is not None]
+    lengths = _durations(hulls)
+    owner = f"replay {_numbers(annotation.replays)}" if annotation.replays else "eager"
+    return (
+        f"{annotation.name}  {owner}, {plural(annotation.ops, 'op')} on {plural(annotation.lanes, 'lane')}, really "
+        f"{duration(annotation.hull_ns)} long, projections {lengths}"
+    )
+
+
+def _longest_and_shortest(annotations: Sequence[Annotation]) -> Iterable[str]:
+    owners = [a for a in annotations if a.replays and a.lanes > 1] or [a for a in annotations if a.lanes]
+    if not owners:
+        return
+    annotation = max(owners, key=lambda a: a.lanes)
+    drawn = sorted((p for p in annotation.projections if p.ops), key=lambda p: p.hull_ns or 0)
+    for label, projection in (("longest", drawn[-1]), ("shortest", drawn[0])):
+        yield f"  {label} projection of {annotation.name} (s{projection.stream}): {words.why(projection, annotation)}"
+
+
+def _numbers(indices: Sequence[int]) -> str:
+    shown = ", ".join(str(i) for i in indices[:4])
+    return shown if len(indices) <= 4 else f"{shown} … ({len(indices)})"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+    for row in (header, *rows):
+        yield "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def markdown_report(trace: Trace) -> str:
+    """Returns the figures of all replays as Markdown."""
+    replay = main_replay(trace)
+    lines = [f"# {trace.name}", ""]
+    if replay is not None:
+        lines += [words.headline(replay) + f" (replay {replay.index})", ""]
+        if replay.n:
+            lines += [words.levels(replay), "", *(f"- {line}" for line in words.role_lines(replay)), ""]
+    lines += ["| " + " | ".join(_REPLAY_COLUMNS) + " |", "|" + " ---: |" * len(_REPLAY_COLUMNS)]
+    lines += ["| " + " | ".join(replay_row(replay)) + " |" for replay in trace.replays]
+    faults = [(a, words.fault(a)) for a in trace.annotations]
+    lines += ["", *(f"- {a.name}: {trouble}" for a, trouble in faults if trouble is not None)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def annotations_text(trace: Trace) -> str:
+    """Returns every annotation with GPU work and a sentence for each of its projections."""
+    lines: list[str] = []
+    for annotation in trace.annotations:
+        if not annotation.projections:
+            continue
+        lines.append(annotation_line(annotation))
+        trouble = words.fault(annotation)
+        if trouble is not None:
+            lines.append(f"  fault: {trouble}")
+        for projection in annotation.projections:
+            shape = projection.shape or words.UNKNOWN
+            lines.append(f"  s{projection.stream}  {projection.verdict}  {shape}  {words.why(projection, annotation)}")
+        lines.append("")
+    idle = sum(not a.projections for a in trace.annotations)
+    if idle:
+        lines.append(f"{plural(idle, 'annotation')} without GPU work of their own")
+    if not trace.annotations:
+        lines.append("no annotations: record_function ranges need the profiler's CPU activity")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Columns, interned names and the event store keyed by correlation."""

@@ -1,0 +1,224 @@
+"""The event store: every GPU op, its launch and its annotations, keyed by correlation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from sortedcontainers import SortedDict
+
+from tui_trace.store.correlation import CorrelationIndex
+from tui_trace.store.kinds import is_graph_launch, kind_of
+from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_trace.store.names import Interner, LaunchShape
+    from tui_trace.store.schema import Array, IntArray
+
+
+class LaneKey(NamedTuple):
+    """A track as the trace shows it."""
+
+    process: int
+    device: int
+    stream: int
+
+
+class ReplayKey(NamedTuple):
+    """Orders replays as they were launched; the first op stands in for a launch that the file lacks."""
+
+    launch_ns: int
+    process: int
+    correlation: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRows:
+    """The rows of one replay.
+
+    Attributes:
+        launch_row: Row in the launch table, or -1 where the file has no launch row.
+        op_rows: Rows in the op table, in start order, shape (ops,); empty where no op was recorded.
+    """
+
+    launch_row: int
+    op_rows: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class TraceMeta:
+    """What the file says of itself outside its events.
+
+    Attributes:
+        base_time_ns: Unix time of the clock's zero, or None.
+        device_names: Name of each device by ordinal, as far as the file lists them.
+        multiprocessors: Multiprocessor count of each device by ordinal.
+        processes: Source processes: the prefix of their ids in a merged file, "" for a plain one.
+    """
+
+    base_time_ns: int | None = None
+    device_names: Mapping[int, str] = field(default_factory=dict)
+    multiprocessors: Mapping[int, int] = field(default_factory=dict)
+    processes: tuple[str, ...] = ("",)
+
+
+class EventStore:
+    """All kept events of one file.
+
+    Tables are sorted by start. `lane_id` of an op is its row in `lanes`. Correlation ids are unique only within
+    a process, so every look-up by correlation takes both.
+
+    Attributes:
+        ops: GPU ops, `schema.OPS`.
+        launches: Launch rows, `schema.LAUNCHES`.
+        annotations: CPU annotations, `schema.ANNOTATIONS`.
+        projections: GPU copies of annotations, `schema.PROJECTIONS`.
+        names: Interned names, shared by all tables.
+        shapes: Interned launch shapes.
+        lanes: Lanes that hold ops, ordered by process, device, stream.
+        meta: What the file says of itself.
+        correlation: The way from correlation to launch and ops, and back.
+    """
+
+    def __init__(
+        self,
+        ops: Mapping[str, Array],
+        launches: Mapping[str, Array],
+        annotations: Mapping[str, Array],
+        projections: Mapping[str, Array],
+        names: Interner[str],
+        shapes: Interner[LaunchShape],
+        meta: TraceMeta,
+    ) -> None:
+        """Sorts the columns and builds the indexes.
+
+        Args:
+            ops: The columns of `schema.OPS` without `kind` and `lane_id`, which follow from the others.
+            launches: The columns of `schema.LAUNCHES` without `is_graph`. Rows that launched nothing kept and
+                are no graph launch are dropped.
+            annotations: The columns of `schema.ANNOTATIONS`.
+            projections: The columns of `schema.PROJECTIONS`.
+            names: Interned names.
+            shapes: Interned launch shapes.
+            meta: What the file says of itself.
+        """
+        self.names = names
+        self.shapes = shapes
+        self.meta = meta
+        self.lanes, lane_id = _lanes(ops)
+        kinds = _kinds(ops["category"], ops["name_id"], names)
+        self.ops = _sorted(Columns(OPS, {**ops, "kind": kinds, "lane_id": lane_id}))
+        self.launches = _sorted(_useful_launches(launches, self.ops, names))
+        # Longest first among equal starts, so that an enclosing range stands before what it encloses.
+        table = Columns(ANNOTATIONS, annotations)
+        self.annotations = table.take(np.lexsort((table.file_row, -table.end_ns, table.start_ns)))
+        self.projections = _sorted(Columns(PROJECTIONS, projections))
+        self.correlation = CorrelationIndex(self.ops, self.launches)
+
+    @cached_property
+    def replays(self) -> SortedDict[ReplayKey, ReplayRows]:
+        """The replays in launch order: one for each graph launch, with the ops of its correlation.
+
+        Ops without a launch row form a replay when they carry a graph node id, or (weakly) when one known
+        correlation holds several of them.
+        """
+        replays: SortedDict[ReplayKey, ReplayRows] = SortedDict()
+        for launch_row in np.flatnonzero(self.launches.is_graph):
+            key = ReplayKey(
+                int(self.launches.start_ns[launch_row]),
+                int(self.launches.process[launch_row]),
+                int(self.launches.correlation[launch_row]),
+            )
+            replays[key] = ReplayRows(int(launch_row), self.correlation.ops_of_launch(int(launch_row)))
+        for rows in self.correlation.groups_without_launch():
+            if rows.size > 1 or self.ops.graph_node_id[rows[0]]:
+                first = rows[0]
+                key = ReplayKey(
+                    int(self.ops.start_ns[first]),
+                    int(self.ops.process[first]),
+                    int(self.ops.correlation[first]),
+                )
+                replays[key] = ReplayRows(-1, rows)
+        return replays
+
+    @cached_property
+    def replay_of_op(self) -> IntArray:
+        """Position of each op's replay in `replays`, -1 for an eager op. Shape (ops,)."""
+        replay = np.full(len(self.ops), -1, np.int64)
+        for position, rows in enumerate(self.replays.values()):
+            replay[rows.op_rows] = position
+        return replay
+
+    @cached_property
+    def annotation_rows_by_id(self) -> SortedDict[tuple[int, int], list[int]]:
+        """CPU annotation rows by (process, external id); ids can come again in one file."""
+        return _rows_by_id(self.annotations)
+
+    @cached_property
+    def projection_rows_by_id(self) -> SortedDict[tuple[int, int], list[int]]:
+        """Projection rows by (process, external id)."""
+        return _rows_by_id(self.projections)
+
+    def ops_between(self, start_ns: int, end_ns: int) -> IntArray:
+        """Returns the rows of the ops that run at some moment of [start_ns, end_ns), in start order."""
+        stop = int(np.searchsorted(self.ops.start_ns, end_ns, "left"))
+        first = int(np.searchsorted(self._latest_end_ns, start_ns, "right"))
+        return first + np.flatnonzero(self.ops.end_ns[first:stop] > start_ns)
+
+    @cached_property
+    def _latest_end_ns(self) -> IntArray:
+        """Latest end among each op and all that started before it: sorted, so a range query can bisect it."""
+        return np.maximum.accumulate(self.ops.end_ns) if len(self.ops) else self.ops.end_ns
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the columns take."""
+        return sum(table.nbytes for table in (self.ops, self.launches, self.annotations, self.projections))
+
+
+def _sorted(table: Columns) -> Columns:
+    return table.take(np.lexsort((table.file_row, table.end_ns, table.start_ns)))
+
+
+def _lanes(ops: Mapping[str, Array]) -> tuple[tuple[LaneKey, ...], Array]:
+    """Returns the distinct lanes in order, and each op's position among them."""
+    process, device, stream = (np.asarray(ops[name], np.int64) for name in ("process", "device", "stream"))
+    order = np.lexsort((stream, device, process))
+    change = np.ones(order.size, bool)
+    change[1:] = (np.diff(process[order]) != 0) | (np.diff(device[order]) != 0) | (np.diff(stream[order]) != 0)
+    lane_id = np.empty(order.size, np.uint32)
+    lane_id[order] = np.cumsum(change) - 1
+    firsts = order[change]
+    keys = zip(process[firsts].tolist(), device[firsts].tolist(), stream[firsts].tolist(), strict=True)
+    return tuple(LaneKey(*key) for key in keys), lane_id
+
+
+def _kinds(category: Array, name_id: Array, names: Interner[str]) -> Array:
+    """Returns each op's kind; the rule runs once for each distinct (category, name)."""
+    code = np.asarray(name_id, np.int64) * 4 + category
+    distinct, inverse = np.unique(code, return_inverse=True)
+    kinds = np.fromiter((kind_of(int(c) & 3, names[int(c) >> 2]) for c in distinct), np.uint8, distinct.size)
+    return kinds[inverse]
+
+
+def _useful_launches(launches: Mapping[str, Array], ops: Columns, names: Interner[str]) -> Columns:
+    """Drops runtime rows that launched no kept op and launch no graph."""
+    name_ids = np.unique(launches["name_id"])
+    graph_ids = [name_id for name_id in name_ids.tolist() if is_graph_launch(names[name_id])]
+    is_graph = np.isin(launches["name_id"], np.asarray(graph_ids, np.uint32))
+    table = Columns(LAUNCHES, {**launches, "is_graph": is_graph})
+    known = (table.correlation != 0) & (table.correlation != MISSING)
+    return table.take(np.flatnonzero(is_graph | (known & np.isin(table.correlation, ops.correlation))))
+
+
+def _rows_by_id(table: Columns) -> SortedDict[tuple[int, int], list[int]]:
+    rows: SortedDict[tuple[int, int], list[int]] = SortedDict()
+    keys = zip(table.process.tolist(), table.external_id.tolist(), strict=True)
+    for row, key in enumerate(keys):
+        if key[1] != MISSING:
+            rows.setdefault(key, []).append(row)
+    return rows

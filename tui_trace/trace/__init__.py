@@ -1,0 +1,23 @@
+"""The public objects: a trace with its replays, families and annotations, computed when asked for."""
+
+from __future__ import annotations
+
+from tui_trace.ingest.load import Progress
+from tui_trace.ingest.problems import Problem
+from tui_trace.trace.annotation import Annotation, Projection
+from tui_trace.trace.replay import Family, Lane, Launch, Replay
+from tui_trace.trace.trace import OpDetail, Trace, open_trace
+
+__all__ = [
+    "Annotation",
+    "Family",
+    "Lane",
+    "Launch",
+    "OpDetail",
+    "Problem",
+    "Progress",
+    "Projection",
+    "Replay",
+    "Trace",
+    "open_trace",
+]

@@ -1,0 +1,217 @@
+"""A whole trace: its replays, families and annotations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tui_trace.analysis.families import group_by_signature
+from tui_trace.analysis.figures import Figures, figures
+from tui_trace.analysis.opnames import clean
+from tui_trace.errors import UnknownReplayError
+from tui_trace.ingest.load import Progress, load
+from tui_trace.store.kinds import CATEGORY_NAMES, KIND_NAMES
+from tui_trace.store.schema import MISSING
+from tui_trace.store.validate import validate
+from tui_trace.trace.annotation import Annotation, explain_annotations
+from tui_trace.trace.replay import Family, Replay
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from tui_trace.ingest.load import Loaded
+    from tui_trace.ingest.problems import Problem
+    from tui_trace.store.events import EventStore
+    from tui_trace.store.schema import IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Eager:
+    """The ops that no graph launch made.
+
+    Attributes:
+        ops: How many.
+        lanes: (device, stream) of each lane that holds any, in order.
+        figures: What is measured of them, None where there are none.
+    """
+
+    ops: int
+    lanes: tuple[tuple[int, int], ...]
+    figures: Figures | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpDetail:
+    """Everything the file says of one op; None for what it does not say."""
+
+    name: str
+    kind: str
+    category: str
+    device: int
+    stream: int
+    original_stream: int | None
+    start_ns: int
+    end_ns: int
+    correlation: int | None
+    external_id: int | None
+    graph_node_id: int | None
+    grid: tuple[int, int, int] | None
+    block: tuple[int, int, int] | None
+    registers: int | None
+    shared_memory: int | None
+    bytes: int | None
+
+    @property
+    def gb_per_s(self) -> float | None:
+        """Bytes over duration in 10**9 bytes a second; None where either is not known or the duration is 0."""
+        duration = self.end_ns - self.start_ns
+        return None if self.bytes is None or duration == 0 else self.bytes / duration
+
+
+class Trace:
+    """One trace file.
+
+    Attributes:
+        path: Where it was read from.
+        store: All kept events.
+        problems: What was wrong with the file.
+        complete: It was read to the end that its writer gave it; where false, counts mean "at least".
+    """
+
+    def __init__(self, path: Path, loaded: Loaded) -> None:
+        self.path = path
+        self.store: EventStore = loaded.store
+        self.problems: tuple[Problem, ...] = loaded.problems
+        self.complete = loaded.complete
+
+    @property
+    def name(self) -> str:
+        """Name of the file, safe for a terminal."""
+        return clean(self.path.name)
+
+    @property
+    def op_count(self) -> int:
+        """GPU ops in the file."""
+        return len(self.store.ops)
+
+    @property
+    def lane_count(self) -> int:
+        """Lanes that hold ops."""
+        return len(self.store.lanes)
+
+    @cached_property
+    def replays(self) -> tuple[Replay, ...]:
+        """All replays in launch order, each with its family."""
+        replays = tuple(
+            Replay(self.store, index, key.process, key.correlation, rows.launch_row, rows.op_rows)
+            for index, (key, rows) in enumerate(self.store.replays.items(), 1)
+        )
+        for number, group in enumerate(group_by_signature([r.graph_order.signature for r in replays]), 1):
+            members = tuple(replays[position] for position in group)
+            family = Family(number, tuple(group), members[0].n, len(members[0].lanes), members)
+            for replay in members:
+                replay.family = family
+        return replays
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The graphs that were replayed, in order of first launch."""
+        families = {replay.family.id: replay.family for replay in self.replays if replay.family is not None}
+        return tuple(families[number] for number in sorted(families))
+
+    @cached_property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """All CPU annotations by start, each with its projections."""
+        return explain_annotations(self.store, {r.launch_row: r.index for r in self.replays if r.launch_row >= 0})
+
+    @cached_property
+    def eager(self) -> Eager:
+        """The ops that no graph launch made."""
+        rows = np.flatnonzero(self.store.replay_of_op < 0)
+        ops = self.store.ops
+        lanes = [self.store.lanes[i] for i in np.unique(ops.lane_id[rows]).tolist()]
+        measured = figures(ops.start_ns[rows], ops.end_ns[rows], ops.kind[rows], ops.lane_id[rows].astype(np.int64))
+        return Eager(rows.size, tuple(sorted({(lane.device, lane.stream) for lane in lanes})), measured)
+
+    def replay(self, index: int) -> Replay:
+        """Returns the replay of that number, counted from 1.
+
+        Raises:
+            UnknownReplayError: There is none.
+        """
+        if 1 <= index <= len(self.replays):
+            return self.replays[index - 1]
+        count = len(self.replays)
+        numbers = f"It has {count}, numbered from 1." if count else "It has none: no graph launch and no graph op."
+        raise UnknownReplayError(f"{self.name} has no replay {index}", numbers)
+
+    def replay_of_row(self, row: int) -> Replay | None:
+        """Returns the replay of an op by its row in the store; None for an eager op."""
+        position = int(self.store.replay_of_op[row])
+        return self.replays[position] if position >= 0 else None
+
+    def annotation_of_replay(self, replay: Replay) -> Annotation | None:
+        """Returns the annotation that owns a replay's launch, None where there is none."""
+        return next((a for a in self.annotations if replay.index in a.replays), None)
+
+    def op_detail(self, row: int) -> OpDetail:
+        """Returns everything the file says of an op.
+
+        Args:
+            row: Its row in the store's op table.
+        """
+        ops = self.store.ops
+        shape = self.store.shapes[int(ops.shape_id[row])]
+        node = int(ops.graph_node_id[row])
+        return OpDetail(
+            name=clean(self.store.names[int(ops.name_id[row])]),
+            kind=KIND_NAMES[int(ops.kind[row])],
+            category=CATEGORY_NAMES[int(ops.category[row])],
+            device=int(ops.device[row]),
+            stream=int(ops.stream[row]),
+            original_stream=_known(ops.original_stream, row),
+            start_ns=int(ops.start_ns[row]),
+            end_ns=int(ops.end_ns[row]),
+            correlation=_known(ops.correlation, row),
+            external_id=_known(ops.external_id, row),
+            graph_node_id=node or None,
+            grid=shape.grid,
+            block=shape.block,
+            registers=shape.registers,
+            shared_memory=shape.shared_memory,
+            bytes=_known(ops.bytes, row),
+        )
+
+    def validate(self) -> list[str]:
+        """Returns one line for each broken invariant of the store; empty unless there is a bug."""
+        return validate(self.store)
+
+
+def _known(column: IntArray, row: int) -> int | None:
+    value = int(column[row])
+    return None if value == MISSING else value
+
+
+def open_trace(
+    path: str | os.PathLike[str],
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Trace:
+    """Reads a trace file.
+
+    Args:
+        path: A .json or .json.gz file of the PyTorch profiler; the content decides, not the name.
+        progress: Called now and then with how far reading is.
+        cancelled: Asked now and then; true stops reading and keeps what was read.
+
+    Raises:
+        TuiTraceError: There is no such file, it may not be read, or it is no trace.
+    """
+    location = Path(path)
+    return Trace(location, load(location, progress=progress, cancelled=cancelled))
