@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tui_trace.ingest.clock import EXACT_FLOAT_US
 from tui_trace.ingest.event import Event
 from tui_trace.ingest.rescue import rescue_event
-from tui_trace.ingest.rows import RowBuilder
+from tui_trace.ingest.rows import InexactTimesError, RowBuilder
 
 if TYPE_CHECKING:
     from tui_trace.ingest.layout import Layout
@@ -53,10 +52,12 @@ class SliceDecoder:
         if self._floats_are_exact:
             events = _decode_whole(piece)
             if events is not None:
-                if all(e.ts.__class__ is not float or e.ts < EXACT_FLOAT_US for e in events):
+                try:
                     self.rows.add(events)
+                except InexactTimesError:
+                    self._floats_are_exact = False
+                else:
                     return
-                self._floats_are_exact = False
         self._add_one_by_one(piece, layout)
 
     def _add_one_by_one(self, piece: Slice, layout: Layout | None) -> None:

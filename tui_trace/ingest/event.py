@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import TypeVar
 
 import msgspec
 
 from tui_trace.ingest.clock import ns_from_text
+from tui_trace.store.schema import MISSING
 
 _ABSENT = msgspec.Raw()
 
+T = TypeVar("T")
 
-class Args(msgspec.Struct, gc=False):
-    """The needed arguments of an event.
 
-    HIP writes some numbers, and handles, as strings; a string counts as absent unless it is a whole number.
+class Args(msgspec.Struct, gc=False, frozen=True):
+    """The needed arguments of an event; `MISSING` for what it does not have.
+
+    HIP writes some numbers, and handles, as strings; a string counts as missing unless it is a whole number.
     """
 
-    device: int | str | None = None
-    stream: int | str | None = None
-    correlation: int | str | None = None
-    external_id: int | str | None = msgspec.field(name="External id", default=None)
-    grid: msgspec.Raw = _ABSENT
-    block: msgspec.Raw = _ABSENT
+    device: int | str = MISSING
+    stream: int | str = MISSING
+    correlation: int | str = MISSING
+    external_id: int | str = msgspec.field(name="External id", default=MISSING)
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
     registers: int | str | None = msgspec.field(name="registers per thread", default=None)
     shared_memory: int | str | None = msgspec.field(name="shared memory", default=None)
-    bytes: int | str | None = None
-    graph_node_id: int | str | None = msgspec.field(name="graph node id", default=None)
-    original_stream: int | str | None = None
-
-
-NO_ARGS = Args()
+    bytes: int | str = MISSING
+    graph_node_id: int | str = msgspec.field(name="graph node id", default=MISSING)
+    original_stream: int | str = MISSING
 
 
 class Event(msgspec.Struct, gc=False):
     """One event with the types that current writers give its fields.
 
-    `ts` and `dur` are microseconds off the fast road, nanoseconds off the exact one.
+    `ts` and `dur` are microseconds off the fast road, nanoseconds off the exact one, NaN where absent.
     """
 
     ph: str = ""
@@ -44,9 +46,9 @@ class Event(msgspec.Struct, gc=False):
     name: str = ""
     pid: int | str = ""
     tid: int | str = ""
-    ts: int | float | None = None
-    dur: int | float | None = None
-    args: Args | None = None
+    ts: int | float = math.nan
+    dur: int | float = math.nan
+    args: Args = Args()
 
 
 class _RawArgs(msgspec.Struct, gc=False):
@@ -76,6 +78,7 @@ class _RawEvent(msgspec.Struct, gc=False):
 
 
 _WHOLE_NUMBER = re.compile(rb'"?\s*(-?\d+)(?:\.0*)?\s*"?\Z')
+_decode_dimensions = msgspec.json.Decoder(tuple[int, int, int]).decode
 _decode_raw = msgspec.json.Decoder(_RawEvent).decode
 
 
@@ -86,46 +89,53 @@ def decode_exact(text: bytes) -> Event:
         text: One JSON object.
 
     Returns:
-        The event; `ts` and `dur` in nanoseconds, None where absent or no finite number.
+        The event; `ts` and `dur` in nanoseconds, NaN where absent or no finite number.
 
     Raises:
         msgspec.DecodeError: The text is no valid event.
         UnicodeDecodeError: A string is not UTF-8.
     """
     raw = _decode_raw(text)
-    args = raw.args
+    start, duration = ns_from_text(bytes(raw.ts)), ns_from_text(bytes(raw.dur))
     return Event(
         ph=raw.ph,
         cat=raw.cat,
         name=raw.name,
         pid=_identity(raw.pid),
         tid=_identity(raw.tid),
-        ts=ns_from_text(bytes(raw.ts)),
-        dur=ns_from_text(bytes(raw.dur)),
-        args=None if args is None else _args(args),
+        ts=math.nan if start is None else start,
+        dur=math.nan if duration is None else duration,
+        args=Args() if raw.args is None else _args(raw.args),
     )
 
 
 def _args(raw: _RawArgs) -> Args:
     return Args(
-        device=_whole(raw.device),
-        stream=_whole(raw.stream),
-        correlation=_whole(raw.correlation),
-        external_id=_whole(raw.external_id if bytes(raw.external_id) else raw.external_id_2021),
-        grid=raw.grid,
-        block=raw.block,
-        registers=_whole(raw.registers),
-        shared_memory=_whole(raw.shared_memory),
-        bytes=_whole(raw.bytes),
-        graph_node_id=_whole(raw.graph_node_id),
-        original_stream=_whole(raw.original_stream),
+        device=_whole(raw.device, MISSING),
+        stream=_whole(raw.stream, MISSING),
+        correlation=_whole(raw.correlation, MISSING),
+        external_id=_whole(raw.external_id if bytes(raw.external_id) else raw.external_id_2021, MISSING),
+        grid=_dimensions(raw.grid),
+        block=_dimensions(raw.block),
+        registers=_whole(raw.registers, None),
+        shared_memory=_whole(raw.shared_memory, None),
+        bytes=_whole(raw.bytes, MISSING),
+        graph_node_id=_whole(raw.graph_node_id, MISSING),
+        original_stream=_whole(raw.original_stream, MISSING),
     )
 
 
-def _whole(raw: msgspec.Raw) -> int | None:
-    """Returns a whole number written as a number or as a string; None for anything else."""
+def _dimensions(raw: msgspec.Raw) -> tuple[int, int, int] | None:
+    try:
+        return _decode_dimensions(raw)
+    except msgspec.DecodeError:
+        return None
+
+
+def _whole(raw: msgspec.Raw, missing: T) -> int | T:
+    """Returns a whole number written as a number or as a string; `missing` for anything else."""
     number = _WHOLE_NUMBER.match(bytes(raw))
-    return int(number[1]) if number is not None and len(number[1]) <= 20 else None
+    return int(number[1]) if number is not None and len(number[1]) <= 20 else missing
 
 
 def _identity(value: int | str | float | None) -> int | str:

@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
+import math
 import re
+from enum import IntEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
-from tui_trace.ingest.clock import ns_from_floats
-from tui_trace.ingest.event import NO_ARGS, Event
+from tui_trace.ingest.clock import EXACT_FLOAT_US, ns_from_floats
+from tui_trace.ingest.identity import Identities
 from tui_trace.store.kinds import Category
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
 from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
-    from tui_trace.ingest.event import Args
+    from tui_trace.ingest.event import Args, Event
     from tui_trace.ingest.problems import ProblemCounter
     from tui_trace.store.schema import Array, IntArray, Schema
 
-_OPS = {
-    "kernel": Category.KERNEL,
-    "gpu_memcpy": Category.MEMCPY,
-    "gpu_memset": Category.MEMSET,
-}
-_RUNTIME = re.compile(r"[a-z0-9]+_(?:runtime|driver)")
-_OLD = frozenset(("Kernel", "Memcpy", "Memset", "Runtime", "User"))
-
-_TRAILING_NUMBER = re.compile(r"(.*?)(-?\d+)\s*\Z", re.DOTALL)
 _INT64_MAX = 2**63 - 1
 
-_decode_dimensions = msgspec.json.Decoder(tuple[int, int, int]).decode
+
+class _Row(IntEnum):
+    """What an event is kept as. Ops come last, so that their category is the code less `KERNEL`."""
+
+    NOTHING = 0
+    OLD = 1
+    LAUNCH = 2
+    ANNOTATION = 3
+    PROJECTION = 4
+    KERNEL = 5
+    MEMCPY = 6
+    MEMSET = 7
+
+
+class _RowOfCategory(dict[str, int]):
+    """What to keep an event as, by its `cat`; looked up once for each spelling."""
+
+    _RUNTIME = re.compile(r"[a-z0-9]+_(?:runtime|driver)")
+
+    def __init__(self) -> None:
+        super().__init__(
+            kernel=_Row.KERNEL + Category.KERNEL,
+            gpu_memcpy=_Row.KERNEL + Category.MEMCPY,
+            gpu_memset=_Row.KERNEL + Category.MEMSET,
+            user_annotation=_Row.ANNOTATION,
+            gpu_user_annotation=_Row.PROJECTION,
+            **dict.fromkeys(("Kernel", "Memcpy", "Memset", "Runtime", "User"), _Row.OLD),
+        )
+
+    def __missing__(self, category: str) -> int:
+        row = _Row.LAUNCH if self._RUNTIME.fullmatch(category) is not None else _Row.NOTHING
+        self[category] = row
+        return row
+
+
+class InexactTimesError(Exception):
+    """Times were given as doubles too large to tell nanoseconds apart; nothing was added."""
 
 
 class RowBuilder:
@@ -48,47 +77,52 @@ class RowBuilder:
     def __init__(self, problems: ProblemCounter) -> None:
         self._problems = problems
         self._parts: dict[str, list[dict[str, Array]]] = {s.name: [] for s in (OPS, LAUNCHES, ANNOTATIONS, PROJECTIONS)}
-        self._process_ids: dict[str, int] = {"": 0}
-        self._shape_ids: dict[tuple[bytes, bytes, int | str | None, int | str | None], int] = {}
+        self._identities = Identities()
+        self._row_of = _RowOfCategory()
         self._row_count = 0
-        self._is_runtime: dict[str, bool] = {}
         self.names: Interner[str] = Interner("")
         self.shapes: Interner[LaunchShape] = Interner(NO_SHAPE)
+        self._shapes_as_written: Interner[tuple[object, ...]] = Interner((None, None, None, None))
         self.op_count = 0
         self.graph_launch_count = 0
 
     @property
     def processes(self) -> tuple[str, ...]:
         """Prefix of each source process's ids, by process id."""
-        return tuple(self._process_ids)
+        return self._identities.processes
 
-    def add(self, events: list[Event], *, exact: bool = False) -> None:
+    def add(self, events: Sequence[Event], *, exact: bool = False) -> None:
         """Adds the needed ones among events that follow one another in the file.
 
         Args:
             events: The events.
             exact: Their times are nanoseconds already.
+
+        Raises:
+            InexactTimesError: Times in microseconds are too large for their fraction; decode the events exactly.
         """
-        first_row = self._row_count
+        codes = np.fromiter(map(self._row_of.__getitem__, [e.cat for e in events]), np.uint8, len(events))
+        tables: list[tuple[Schema, list[Event], dict[str, Array], Callable[..., dict[str, Array]]]] = []
+        for schema, places, columns in (
+            (OPS, np.flatnonzero(codes >= _Row.KERNEL), self._ops),
+            (LAUNCHES, np.flatnonzero(codes == _Row.LAUNCH), self._launches),
+            (ANNOTATIONS, np.flatnonzero(codes == _Row.ANNOTATION), self._cpu_rows),
+            (PROJECTIONS, np.flatnonzero(codes == _Row.PROJECTION), self._projections),
+        ):
+            if places.size:
+                chosen = [events[i] for i in places.tolist()]
+                chosen, places, ts, dur = self._whole_events(chosen, places)
+                timed = self._times(ts, dur, exact=exact)
+                timed["file_row"] = places + self._row_count
+                if schema is OPS:
+                    timed["category"] = codes[places] - np.uint8(_Row.KERNEL)
+                tables.append((schema, chosen, timed, columns))
+        for schema, chosen, timed, columns in tables:
+            self._parts[schema.name].append({**timed, **columns(chosen)})
+        for place in np.flatnonzero(codes == _Row.OLD).tolist():
+            kind = "category of 2021 (Kernel, Memcpy, Memset, Runtime, User), not read"
+            self._problems.add(kind, events[place].name)
         self._row_count += len(events)
-        tables: tuple[list[tuple[int, Event]], ...] = ([], [], [], [])
-        ops, launches, annotations, projections = tables
-        for row, event in enumerate(events, first_row):
-            cat = event.cat
-            if cat in _OPS:
-                ops.append((row, event))
-            elif cat == "gpu_user_annotation":
-                projections.append((row, event))
-            elif cat == "user_annotation":
-                annotations.append((row, event))
-            elif cat in _OLD:
-                self._problems.add("category of 2021 (Kernel, Memcpy, Memset, Runtime, User), not read", event.name)
-            elif self._runtime(cat) and event.args is not None:
-                launches.append((row, event))
-        for table, adder in zip(tables, (self._ops, self._launches, self._annotations, self._projections), strict=True):
-            rows = self._timed(table)
-            if rows:
-                adder(rows, exact=exact)
 
     def columns(self, schema: Schema) -> dict[str, Array]:
         """Returns all rows of a table as columns, in file order."""
@@ -99,161 +133,133 @@ class RowBuilder:
             for name in names
         }
 
-    def _runtime(self, cat: str) -> bool:
-        known = self._is_runtime.get(cat)
-        if known is None:
-            known = self._is_runtime[cat] = _RUNTIME.fullmatch(cat) is not None
-        return known
+    def _whole_events(self, events: list[Event], places: IntArray) -> tuple[list[Event], IntArray, Array, Array]:
+        """Drops, and counts, rows that are no complete event or have no time.
 
-    def _timed(self, rows: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
-        """Drops, and counts, rows that are no complete event or have no time."""
-        if all(e.ph == "X" and e.ts is not None and e.dur is not None for _, e in rows):
-            return rows
+        Returns:
+            The rest, their places, and their times as written.
+        """
+        ts, dur = np.array([e.ts for e in events]), np.array([e.dur for e in events])
+        # One NaN makes the sum NaN.
+        if [e.ph for e in events].count("X") == len(events) and not np.isnan(ts.sum() + dur.sum()):
+            return events, places, ts, dur
         kept = []
-        for row, event in rows:
+        for i, event in enumerate(events):
             if event.ph != "X":
                 self._problems.add(f"GPU or launch event of phase {event.ph!r}", event.name)
-            elif event.ts is None:
+            elif math.isnan(event.ts):
                 self._problems.add("event without a time", event.name)
             else:
-                if event.dur is None:
+                if math.isnan(event.dur):
                     self._problems.add("event without a duration, kept as 0 long", event.name)
                     event.dur = 0
-                kept.append((row, event))
-        return kept
+                kept.append(i)
+        events = [events[i] for i in kept]
+        return events, places[kept], np.array([e.ts for e in events]), np.array([e.dur for e in events])
 
-    def _ops(self, rows: list[tuple[int, Event]], *, exact: bool) -> None:
-        events = [event for _, event in rows]
-        args = [event.args or NO_ARGS for event in events]
-        process, pid = self._identities([event.pid for event in events])
-        _, tid = self._identities([event.tid for event in events])
-        self.op_count += len(events)
-        node = [_number(a.graph_node_id) or 0 for a in args]
-        self._parts[OPS.name].append(
-            {
-                **self._common(rows, events, process, exact=exact),
-                "category": np.fromiter((_OPS[e.cat] for e in events), np.uint8, len(events)),
-                "device": self._whole("device", [a.device for a in args], pid).astype(np.int32),
-                "stream": self._whole("stream", [a.stream for a in args], tid),
-                "correlation": self._whole("correlation", [a.correlation for a in args]),
-                "external_id": self._whole("External id", [a.external_id for a in args]),
-                "shape_id": np.fromiter(map(self._shape_id, args), np.uint32, len(args)),
-                "bytes": self._whole("bytes", [a.bytes for a in args]),
-                "graph_node_id": np.array([n if 0 < n < 2**64 else 0 for n in node], np.uint64),
-                "original_stream": self._whole("original_stream", [a.original_stream for a in args]),
-            }
-        )
-
-    def _launches(self, rows: list[tuple[int, Event]], *, exact: bool) -> None:
-        events = [event for _, event in rows]
-        process, pid = self._identities([event.pid for event in events])
-        self.graph_launch_count += sum("GraphLaunch" in event.name for event in events)
-        self._parts[LAUNCHES.name].append(
-            {
-                **self._common(rows, events, process, exact=exact),
-                "pid": pid,
-                "tid": self._identities([event.tid for event in events])[1],
-                "correlation": self._whole("correlation", [(e.args or NO_ARGS).correlation for e in events]),
-            }
-        )
-
-    def _annotations(self, rows: list[tuple[int, Event]], *, exact: bool) -> None:
-        events = [event for _, event in rows]
-        process, pid = self._identities([event.pid for event in events])
-        self._parts[ANNOTATIONS.name].append(
-            {
-                **self._common(rows, events, process, exact=exact),
-                "pid": pid,
-                "tid": self._identities([event.tid for event in events])[1],
-                "external_id": self._whole("External id", [(e.args or NO_ARGS).external_id for e in events]),
-            }
-        )
-
-    def _projections(self, rows: list[tuple[int, Event]], *, exact: bool) -> None:
-        events = [event for _, event in rows]
-        process, pid = self._identities([event.pid for event in events])
-        self._parts[PROJECTIONS.name].append(
-            {
-                **self._common(rows, events, process, exact=exact),
-                "device": np.where(pid == MISSING, -1, pid).astype(np.int32),
-                "stream": self._identities([event.tid for event in events])[1],
-                "external_id": self._whole("External id", [(e.args or NO_ARGS).external_id for e in events]),
-            }
-        )
-
-    def _common(
-        self, rows: list[tuple[int, Event]], events: list[Event], process: Array, *, exact: bool
-    ) -> dict[str, Array]:
+    def _times(self, ts: Array, dur: Array, *, exact: bool) -> dict[str, Array]:
         if exact:
-            start = np.array([e.ts for e in events], np.int64)
-            duration = np.array([e.dur for e in events], np.int64)
+            start, duration = ts.astype(np.int64), dur.astype(np.int64)
         else:
-            start = ns_from_floats([e.ts for e in events])  # type: ignore[misc]  # _timed left no None
-            duration = ns_from_floats([e.dur for e in events])  # type: ignore[misc]  # likewise
+            if ts.dtype != np.int64 and np.abs(ts).max(initial=0) >= EXACT_FLOAT_US:
+                raise InexactTimesError
+            start, duration = ns_from_floats(ts), ns_from_floats(dur)
         backwards = int((duration < 0).sum())
         if backwards:
             self._problems.add("negative duration, kept as 0 long", count=backwards)
+            duration = np.maximum(duration, 0)
+        return {"start_ns": start, "end_ns": start + duration}
+
+    def _ops(self, events: list[Event]) -> dict[str, Array]:
+        args = [e.args for e in events]
+        process, pid = self._identities.split([e.pid for e in events])
+        device = self._whole("device", [a.device for a in args])
+        stream = self._whole("stream", [a.stream for a in args])
+        # Peer copies name no device of their own; the row's pid does.
+        device = np.where(device == MISSING, pid, device)
+        if (stream == MISSING).any():
+            _, tid = self._identities.split([e.tid for e in events])
+            stream = np.where(stream == MISSING, tid, stream)
+        self.op_count += len(events)
         return {
-            "start_ns": start,
-            "end_ns": start + np.maximum(duration, 0),
             "name_id": self.names.ids_of([e.name for e in events]),
             "process": process,
-            "file_row": np.array([row for row, _ in rows], np.int64),
+            "device": np.where(device == MISSING, -1, device).astype(np.int32),
+            "stream": stream,
+            "correlation": self._whole("correlation", [a.correlation for a in args]),
+            "external_id": self._whole("External id", [a.external_id for a in args]),
+            "shape_id": self._shape_ids(args),
+            "bytes": self._whole("bytes", [a.bytes for a in args]),
+            "graph_node_id": self._node_ids([a.graph_node_id for a in args]),
+            "original_stream": self._whole("original_stream", [a.original_stream for a in args]),
         }
 
-    def _identities(self, values: Sequence[int | str]) -> tuple[Array, IntArray]:
-        """Splits process and thread ids as written into source process and number.
+    def _launches(self, events: list[Event]) -> dict[str, Array]:
+        self.graph_launch_count += sum("GraphLaunch" in event.name for event in events)
+        correlation = self._whole("correlation", [e.args.correlation for e in events])
+        columns = self._cpu_rows(events)
+        del columns["external_id"]
+        return {**columns, "correlation": correlation}
 
-        A merged file writes "[TP00] 4242", an old one "stream 7": the number is what ends the text, and what
-        stands in brackets before it names the process.
-        """
-        try:
-            return np.zeros(len(values), np.uint16), np.array(values, np.int64)
-        except (ValueError, OverflowError):
-            pass
-        process = np.zeros(len(values), np.uint16)
-        number = np.full(len(values), MISSING, np.int64)
-        for i, value in enumerate(values):
-            found = _TRAILING_NUMBER.match(str(value))
-            if found is not None and abs(int(found[2])) <= _INT64_MAX:
-                number[i] = int(found[2])
-            prefix = found[1].strip() if found is not None else ""
-            if prefix.startswith("["):
-                process[i] = self._process_ids.setdefault(prefix, len(self._process_ids))
-        return process, number
+    def _cpu_rows(self, events: list[Event]) -> dict[str, Array]:
+        process, pid = self._identities.split([e.pid for e in events])
+        return {
+            "name_id": self.names.ids_of([e.name for e in events]),
+            "process": process,
+            "pid": pid,
+            "tid": self._identities.split([e.tid for e in events])[1],
+            "external_id": self._whole("External id", [e.args.external_id for e in events]),
+        }
 
-    def _whole(self, what: str, values: Sequence[int | str | None], instead: Array | None = None) -> IntArray:
-        """Returns values as int64, with MISSING or the value of `instead` where there is none."""
+    def _projections(self, events: list[Event]) -> dict[str, Array]:
+        columns = self._cpu_rows(events)
+        pid = columns.pop("pid")
+        columns["device"] = np.where(pid == MISSING, -1, pid).astype(np.int32)
+        columns["stream"] = columns.pop("tid")
+        return columns
+
+    def _whole(self, what: str, values: Sequence[int | str]) -> IntArray:
+        """Returns values as int64; MISSING for what is no whole number or does not fit."""
+        if values.count(MISSING) == len(values):
+            return np.full(len(values), MISSING, np.int64)
         try:
-            array = np.array([MISSING if v is None else v for v in values], np.int64)
+            return np.array(values, np.int64)
         except (OverflowError, ValueError):
-            numbers = [_number(v) for v in values]
-            too_large = sum(v is not None and abs(v) > _INT64_MAX for v in numbers)
-            if too_large:
-                self._problems.add(f"{what} out of range, left out", count=too_large)
-            kept: Iterable[int] = (MISSING if v is None or abs(v) > _INT64_MAX else v for v in numbers)
-            array = np.fromiter(kept, np.int64, len(values))
-        return array if instead is None else np.where(array == MISSING, instead, array)
+            pass
+        numbers = [_number(value) for value in values]
+        too_large = sum(abs(number) > _INT64_MAX for number in numbers if number != MISSING)
+        if too_large:
+            self._problems.add(f"{what} out of range, left out", count=too_large)
+        return np.array([MISSING if abs(number) > _INT64_MAX else number for number in numbers], np.int64)
 
-    def _shape_id(self, args: Args) -> int:
-        if args.registers is None and not args.grid:
-            return 0
-        key = (bytes(args.grid), bytes(args.block), args.registers, args.shared_memory)
-        shape_id = self._shape_ids.get(key)
-        if shape_id is None:
-            shape = LaunchShape(_dimensions(key[0]), _dimensions(key[1]), _number(key[2]), _number(key[3]))
-            shape_id = self._shape_ids[key] = self.shapes.id_of(shape)
-        return shape_id
+    @staticmethod
+    def _node_ids(values: Sequence[int | str]) -> Array:
+        """Returns graph node ids, which use all 64 bits; 0 for none."""
+        if values.count(MISSING) == len(values):
+            return np.zeros(len(values), np.uint64)
+        return np.array([n if 0 < (n := _number(value)) < 2**64 else 0 for value in values], np.uint64)
+
+    def _shape_ids(self, args: list[Args]) -> Array:
+        """Returns the launch shape of each op; shapes are few, so each is checked once."""
+        known = len(self._shapes_as_written)
+        written = self._shapes_as_written.ids_of(map(_SHAPE, args))
+        for shape_id in range(known, len(self._shapes_as_written)):
+            grid, block, registers, shared_memory = self._shapes_as_written[shape_id]
+            self.shapes.append(
+                LaunchShape(grid, block, _optional(registers), _optional(shared_memory))  # type: ignore[arg-type]  # as decoded
+            )
+        return written
 
 
-def _number(value: int | str | None) -> int | None:
+_SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory")
+
+
+def _number(value: int | str) -> int:
     if isinstance(value, str):
-        return int(value) if value.isdecimal() and value.isascii() else None
+        return int(value) if value.isdecimal() and value.isascii() else MISSING
     return value
 
 
-def _dimensions(text: bytes) -> tuple[int, int, int] | None:
-    try:
-        return _decode_dimensions(text)
-    except msgspec.DecodeError:
-        return None
+def _optional(value: object) -> int | None:
+    number = _number(value) if isinstance(value, int | str) else MISSING
+    return None if number == MISSING else number

@@ -166,7 +166,7 @@ def _annotations(trace: Trace) -> Iterable[str]:
     yield from _longest_and_shortest(with_work)
     without = len(trace.annotations) - len(with_work)
     if without:
-        yield f"  {plural(without, 'annotation')} without GPU work of their own: what they wrap launched it all, or nothing"
+        yield f"  {plural(without, 'annotation')} without GPU work of their own: ranges inside launched it, or nothing did"
 
 
 def _by_name(annotations: Sequence[Annotation]) -> list[list[Annotation]]:

@@ -248,10 +248,11 @@ def fault(annotation: Annotation) -> str | None:
     parts = []
     if short:
         most = max(max(p.lost_start_ns, p.lost_end_ns) for p in short)
-        parts.append(f"cut {plural(len(short), 'projection')} short by up to {duration(most)} ({_lanes(short)})")
+        ops = plural(sum(p.lost_ops for p in short), "op")
+        parts.append(f"cut {plural(len(short), 'projection')} short by up to {duration(most)} ({_lanes(short)}; {ops})")
     if missing:
-        ops = sum(p.ops for p in missing)
-        parts.append(f"left {len(missing)} of {annotation.lanes} out ({_lanes(missing)}; {plural(ops, 'op')})")
+        ops = plural(sum(p.ops for p in missing), "op")
+        parts.append(f"left {len(missing)} of {annotation.lanes} out ({_lanes(missing)}; {ops})")
     if odd:
         parts.append(f"drew {plural(len(odd), 'row')} that fit no ops ({_lanes(odd)})")
     return "the profiler " + " and ".join(parts) if parts else None

@@ -38,6 +38,11 @@ class Interner(Generic[T]):
         """Returns the id of a value, a new one when it was not seen before."""
         return self._ids[value]
 
+    def append(self, value: T) -> int:
+        """Gives a value the next id, whether or not it was seen before."""
+        self._values.append(value)
+        return len(self._values) - 1
+
     def ids_of(self, values: Iterable[T]) -> NDArray[np.uint32]:
         """Returns the ids of many values, shape (len(values),)."""
         return np.fromiter(map(self._ids.__getitem__, values), np.uint32)
