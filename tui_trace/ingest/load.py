@@ -16,7 +16,7 @@ from tui_trace.ingest.problems import Problem, ProblemCounter
 from tui_trace.ingest.scan import BUFFER_BYTES, SLICE_BYTES, Scanner
 from tui_trace.ingest.source import ByteSource
 from tui_trace.store.events import EventStore, TraceMeta
-from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, OPS, PROJECTIONS
+from tui_trace.store.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,15 +96,9 @@ def load(
             what = "array form, unterminated" if scanner.bare_array else "file is cut: its list of events is not closed"
             problems.add(what, offset=None)
         rows = decoder.rows
-        store = EventStore(
-            rows.columns(OPS),
-            rows.columns(LAUNCHES),
-            rows.columns(ANNOTATIONS),
-            rows.columns(PROJECTIONS),
-            rows.names,
-            rows.shapes,
-            _meta(scanner.header, scanner.trailer, rows.processes),
-        )
+        meta = _meta(scanner.header, scanner.trailer, rows.processes)
+        columns = {schema.name: rows.columns(schema) for schema in SCHEMAS}
+        store = EventStore.build(columns, rows.names, rows.shapes, meta)
     complete = scanner.closed and not stopped and not source.cut
     return Loaded(store, problems.found(), complete)
 

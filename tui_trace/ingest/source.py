@@ -1,31 +1,30 @@
-"""Opens a trace file and gives its decompressed bytes piece by piece."""
+"""Opens a trace, local or remote, and gives its decompressed bytes piece by piece."""
 
 from __future__ import annotations
 
-import zlib
+import io
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from tui_trace.errors import NotATraceError, TraceAccessError, TraceNotFoundError
+from tui_trace.errors import NotATraceError, TraceAccessError, TraceNotFoundError, TuiTraceError
+from tui_trace.ingest.decompress import COMPRESSIONS, DecompressedStream
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import TracebackType
     from typing import Self
 
     from tui_trace.ingest.problems import ProblemCounter
 
-GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WINDOW_BITS = 31
-_READ_BYTES = 1 << 20
+_HEAD_BYTES = 16
 
 _OTHER_FORMATS = (
     (
         b"SQLite format 3\x00",
         "an SQLite database",
-        "Nsight Systems exports are not read; give a PyTorch profiler trace.",
+        "Nsight Systems exports are not read.",
     ),
     (b"PK\x03\x04", "a zip archive", "Unpack it and give the .json or .json.gz inside."),
-    (b"\x28\xb5\x2f\xfd", "a zstd file", "Decompress it first: zstd -d FILE."),
     (b"\xfd7zXZ\x00", "an xz file", "Decompress it first: xz -d FILE."),
     (b"BZh", "a bzip2 file", "Decompress it first: bunzip2 FILE."),
     (b"\x89PNG", "a PNG picture", "Give a PyTorch profiler trace (.json or .json.gz)."),
@@ -34,36 +33,27 @@ _OTHER_FORMATS = (
 )
 
 
-class _Decompressor(Protocol):
-    """The part of zlib's decompression object that is used; isal's has it too."""
+class _Stream(Protocol):
+    """What a scanner reads from."""
 
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-def _new_decompressor() -> _Decompressor:
-    try:
-        from isal import isal_zlib
-    except ImportError:
-        return zlib.decompressobj(_GZIP_WINDOW_BITS)
-    decompressor: _Decompressor = isal_zlib.decompressobj(_GZIP_WINDOW_BITS)
-    return decompressor
+    def readinto(self, view: memoryview, /) -> int | None: ...
 
 
 class ByteSource:
-    """A trace file as a stream of decompressed bytes, plain or gzip told apart by magic.
+    """A trace file as a stream of decompressed bytes; what compresses it is told by magic, not by name.
 
     Attributes:
-        bytes_read: Bytes read from the disk so far.
-        bytes_total: Size of the file on the disk.
-        cut: The compressed stream ended before its end.
+        bytes_total: Size of the file as stored, 0 where it is not known.
+        compressed: The file is compressed.
     """
 
-    def __init__(self, path: Path, problems: ProblemCounter) -> None:
+    def __init__(self, path: Path | str, problems: ProblemCounter, span: tuple[int, int] | None = None) -> None:
         """Opens the file.
+
+        Args:
+            path: A local path, or a URL such as s3://bucket/trace.json.gz.
+            problems: Where faults of the stream are counted.
+            span: Byte range to read of a file that is not compressed; the whole file where None.
 
         Raises:
             TraceNotFoundError: There is no such file.
@@ -71,21 +61,26 @@ class ByteSource:
             NotATraceError: The path is a directory, or the file is empty or of a known other format.
         """
         self._problems = problems
-        self._file = _open(path)
-        self.bytes_read = 0
-        self.bytes_total = path.stat().st_size
-        self.cut = False
-        head = self._file.read(16)
-        self._file.seek(0)
-        if not head:
+        self._file, self.bytes_total = _open(path)
+        self._read = 0
+        self._stop = span[1] if span is not None else None
+        self._decompressed: DecompressedStream | None = None
+        try:
+            head = self._file.read(_HEAD_BYTES)
+            _check(path, head)
+            self._file.seek(span[0] if span is not None else 0)
+        except BaseException:
             self._file.close()
-            raise NotATraceError(f"{path} is empty", "Was the profiler stopped before it wrote the trace?")
-        for magic, what, hint in _OTHER_FORMATS:
-            if head.startswith(magic):
+            raise
+        if span is not None:
+            self._read = span[0]
+        compression = next((c for c in COMPRESSIONS if head.startswith(c.magic)), None)
+        if compression is not None:
+            try:
+                self._decompressed = DecompressedStream(self._file, compression, problems)
+            except TuiTraceError:
                 self._file.close()
-                raise NotATraceError(f"{path} is {what}, not a trace", hint)
-        self._decompressor = _new_decompressor() if head.startswith(GZIP_MAGIC) else None
-        self._pending = b""
+                raise
 
     def __enter__(self) -> Self:
         return self
@@ -93,67 +88,79 @@ class ByteSource:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._decompressed is not None:
+            self._decompressed.close()
         self._file.close()
+
+    @property
+    def compressed(self) -> bool:
+        """Whether the file is compressed."""
+        return self._decompressed is not None
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read of the file as stored."""
+        return self._decompressed.bytes_read if self._decompressed is not None else self._read
+
+    @property
+    def cut(self) -> bool:
+        """Whether the compressed stream ended before its end, as far as it was read."""
+        return self._decompressed is not None and self._decompressed.cut
 
     def readinto(self, view: memoryview) -> int:
         """Fills the front of `view`; returns how many bytes, 0 at the end."""
-        if self._decompressor is None:
+        if self._decompressed is not None:
+            return self._decompressed.readinto(view)
+        if self._stop is not None:
+            view = view[: max(self._stop - self._read, 0)]
+        try:
             count: int = self._file.readinto(view)  # type: ignore[attr-defined]  # raw files have it
-            self.bytes_read += count
-            return count
-        while not self._pending:
-            data = self._next_block()
-            if not data:
-                return 0
-            self._pending = data
-        count = min(len(view), len(self._pending))
-        view[:count] = self._pending[:count]
-        self._pending = self._pending[count:]
+        except OSError as error:
+            self._problems.add(f"reading stopped: {error.strerror or error}", offset=self._read)
+            return 0
+        self._read += count
         return count
 
-    def _next_block(self) -> bytes:
-        """Decompresses until there is output; b"" at the end of the last member or where the stream breaks."""
-        assert self._decompressor is not None
-        while True:
-            if self._decompressor.eof:
-                data = self._decompressor.unused_data or self._read_compressed()
-                if not data.startswith(GZIP_MAGIC):  # zero padding or rubbish behind the last member
-                    if data.strip(b"\x00"):
-                        self._problems.add("bytes behind the gzip stream", data)
-                    return b""
-                self._decompressor = _new_decompressor()
-            else:
-                data = self._read_compressed()
-                if not data:
-                    self._end_early("gzip stream ends early")
-                    return b""
-            try:
-                out = self._decompressor.decompress(data)
-            except (zlib.error, ValueError, OSError) as error:
-                self._end_early(f"gzip stream is damaged: {error}")
-                return b""
-            if out:
-                return out
 
-    def _end_early(self, kind: str) -> None:
-        if not self.cut:
-            self._problems.add(kind, offset=self.bytes_read)
-        self.cut = True
-
-    def _read_compressed(self) -> bytes:
-        data = self._file.read(_READ_BYTES)
-        self.bytes_read += len(data)
-        return data
+def _check(path: Path | str, head: bytes) -> None:
+    if not head:
+        raise NotATraceError(f"{path} is empty", "Was the profiler stopped before it wrote the trace?")
+    for magic, what, hint in _OTHER_FORMATS:
+        if head.startswith(magic):
+            raise NotATraceError(f"{path} is {what}, not a trace", hint)
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path | str) -> tuple[BinaryIO, int]:
+    """Returns the open file and its size."""
+    if "://" in str(path):
+        return _open_remote(str(path))
+    local = Path(path)
     try:
-        return path.open("rb", buffering=0)
+        if local.is_dir():
+            raise NotATraceError(f"{path} is a directory", f"Its traces: tui-trace {path}")
+        file = local.open("rb", buffering=0)
+        return file, os.fstat(file.fileno()).st_size
     except FileNotFoundError:
         raise TraceNotFoundError(f"{path} does not exist", "Check the path; `tui-trace demo` needs none.") from None
     except PermissionError:
         raise TraceAccessError(f"{path} may not be read", f"Try: ls -l {path}") from None
-    except IsADirectoryError:
-        raise NotATraceError(f"{path} is a directory", f"Its traces: tui-trace {path}") from None
     except OSError as error:
-        raise TraceAccessError(f"{path} cannot be read: {error.strerror}", "") from None
+        raise TraceAccessError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _open_remote(url: str) -> tuple[BinaryIO, int]:
+    try:
+        import fsspec
+    except ImportError:
+        raise TuiTraceError(f"{url} is remote", "Reading it needs an extra: pip install 'tui-trace[remote]'.") from None
+    try:
+        file = fsspec.open(url, "rb").open()
+    except FileNotFoundError:
+        raise TraceNotFoundError(f"{url} does not exist", "Check the address.") from None
+    except ImportError as error:
+        raise TuiTraceError(f"{url} needs another package", f"{error}") from None
+    except (OSError, ValueError) as error:
+        raise TraceAccessError(f"{url} cannot be read: {error}") from None
+    size = getattr(file, "size", None)
+    stream: BinaryIO = file if hasattr(file, "readinto") else io.BufferedReader(file)
+    return stream, int(size or 0)

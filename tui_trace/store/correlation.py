@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,28 +26,22 @@ class CorrelationIndex:
         launch_of_op: Row of each op's launch, -1 where the file has none. Shape (ops,).
     """
 
-    def __init__(self, ops: Columns, launches: Columns) -> None:
-        op_code, launch_code, self._code_process, self._code_correlation = _codes(ops, launches)
-        count = self._code_correlation.size
-        self.launch_of_op = _launch_of_op(ops, launches, op_code, launch_code, count)
-        # Ops grouped by launch, then those without one grouped by code; rows ascend within a group, so a group
-        # is in start order.
-        self._by_launch = np.argsort(self.launch_of_op, kind="stable")
-        self._launch_offsets = np.searchsorted(self.launch_of_op[self._by_launch], np.arange(len(launches) + 1))
-        lonely = np.flatnonzero((self.launch_of_op < 0) & (op_code >= 0))
-        self._lonely = lonely[np.argsort(op_code[lonely], kind="stable")]
-        codes = op_code[self._lonely]
-        self._lonely_starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]]) if codes.size else codes
-        self._by_code = np.argsort(op_code, kind="stable")
-        self._code_offsets = np.searchsorted(op_code[self._by_code], np.arange(count + 1))
+    def __init__(self, ops: Columns, launches: Columns, launch_of_op: IntArray) -> None:
+        self._ops = ops
+        self._launches = launches
+        self.launch_of_op = launch_of_op
+        # Stable, so that the ops of a launch stay in start order.
+        self._by_launch = np.argsort(launch_of_op, kind="stable")
+        self._launch_offsets = np.searchsorted(launch_of_op[self._by_launch], np.arange(len(launches) + 1))
 
     def ops_of(self, process: int, correlation: int) -> IntArray:
         """Returns the rows of all ops of a correlation, in start order; empty where there are none."""
-        first, stop = np.searchsorted(self._code_correlation, (correlation, correlation + 1))
-        for code in range(first, stop):
-            if self._code_process[code] == process and correlation not in (0, MISSING):
-                return self._by_code[self._code_offsets[code] : self._code_offsets[code + 1]]
-        return self._by_code[:0]
+        codes, by_code, offsets = self._codes, self._ops_by_code, self._code_offsets
+        first, stop = np.searchsorted(codes.correlation, (correlation, correlation + 1))
+        for code in range(int(first), int(stop)):
+            if codes.process[code] == process and correlation not in (0, MISSING):
+                return by_code[offsets[code] : offsets[code + 1]]
+        return by_code[:0]
 
     def ops_of_launch(self, launch_row: int) -> IntArray:
         """Returns the rows of the ops that a launch row launched, in start order."""
@@ -54,17 +49,37 @@ class CorrelationIndex:
 
     def groups_without_launch(self) -> Iterator[IntArray]:
         """Yields the rows of each known correlation that has ops and no launch row."""
-        if self._lonely_starts.size:
-            yield from np.split(self._lonely, self._lonely_starts[1:])
+        if not (self.launch_of_op < 0).any():
+            return
+        codes = self._codes.of_op
+        lonely = np.flatnonzero((self.launch_of_op < 0) & (codes >= 0))
+        if lonely.size:
+            lonely = lonely[np.argsort(codes[lonely], kind="stable")]
+            yield from np.split(lonely, np.flatnonzero(np.diff(codes[lonely])) + 1)
+
+    @cached_property
+    def _codes(self) -> _Codes:
+        return _codes(self._ops, self._launches)
+
+    @cached_property
+    def _ops_by_code(self) -> IntArray:
+        return np.argsort(self._codes.of_op, kind="stable")
+
+    @cached_property
+    def _code_offsets(self) -> IntArray:
+        return np.searchsorted(self._codes.of_op[self._ops_by_code], np.arange(self._codes.correlation.size + 1))
 
 
-def _codes(ops: Columns, launches: Columns) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Gives each (process, correlation) a small code, in order of correlation.
+class _Codes(NamedTuple):
+    """A small number for each (process, correlation), in order of correlation; -1 where it is unknown."""
 
-    Returns:
-        The code of each op and of each launch, -1 where the correlation is unknown; and the process and the
-        correlation of each code.
-    """
+    of_op: IntArray
+    of_launch: IntArray
+    process: IntArray
+    correlation: IntArray
+
+
+def _codes(ops: Columns, launches: Columns) -> _Codes:
     process = np.concatenate((ops.process, launches.process)).astype(np.int64)
     correlation = np.concatenate((ops.correlation, launches.correlation))
     values, rank = np.unique(correlation, return_inverse=True)
@@ -72,18 +87,21 @@ def _codes(ops: Columns, launches: Columns) -> tuple[IntArray, IntArray, IntArra
     distinct, code = np.unique(rank.astype(np.int64) * processes + process, return_inverse=True)
     code = code.astype(np.int64)
     code[(correlation == 0) | (correlation == MISSING)] = -1
-    return code[: len(ops)], code[len(ops) :], distinct % processes, values[distinct // processes]
+    return _Codes(code[: len(ops)], code[len(ops) :], distinct % processes, values[distinct // processes])
 
 
-def _launch_of_op(ops: Columns, launches: Columns, op_code: IntArray, launch_code: IntArray, count: int) -> IntArray:
+def join_launches(ops: Columns, launches: Columns) -> IntArray:
+    """Returns the row of each op's launch, -1 where there is none. Shape (ops,)."""
+    codes = _codes(ops, launches)
+    count = codes.correlation.size
     first_launch = np.full(count + 1, -1, np.int64)  # the last slot answers for code -1
-    known = np.flatnonzero(launch_code >= 0)
-    first_launch[launch_code[known[::-1]]] = known[::-1]  # reversed, so that the earliest launch stays
-    launch = first_launch[op_code]
-    times = np.bincount(launch_code[known], minlength=count)
+    known = np.flatnonzero(codes.of_launch >= 0)
+    first_launch[codes.of_launch[known[::-1]]] = known[::-1]  # reversed, so that the earliest launch stays
+    launch = first_launch[codes.of_op]
+    times = np.bincount(codes.of_launch[known], minlength=count)
     for code in np.flatnonzero(times > 1):
-        rows = np.flatnonzero(launch_code == code)
-        members = np.flatnonzero(op_code == code)
+        rows = np.flatnonzero(codes.of_launch == code)
+        members = np.flatnonzero(codes.of_op == code)
         before = np.searchsorted(launches.start_ns[rows], ops.start_ns[members], "right") - 1
         launch[members] = rows[np.maximum(before, 0)]
     return launch

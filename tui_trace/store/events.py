@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from sortedcontainers import SortedDict
 
-from tui_trace.store.correlation import CorrelationIndex
+from tui_trace.store.correlation import CorrelationIndex, join_launches
 from tui_trace.store.kinds import is_graph_launch, kind_of
 from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, Columns
 
@@ -66,6 +66,15 @@ class TraceMeta:
     processes: tuple[str, ...] = ("",)
 
 
+class Tables(NamedTuple):
+    """The tables of a store."""
+
+    ops: Columns
+    launches: Columns
+    annotations: Columns
+    projections: Columns
+
+
 class EventStore:
     """All kept events of one file.
 
@@ -86,38 +95,62 @@ class EventStore:
 
     def __init__(
         self,
-        ops: Mapping[str, Array],
-        launches: Mapping[str, Array],
-        annotations: Mapping[str, Array],
-        projections: Mapping[str, Array],
+        tables: Tables,
+        names: Interner[str],
+        shapes: Interner[LaunchShape],
+        lanes: tuple[LaneKey, ...],
+        meta: TraceMeta,
+        launch_of_op: IntArray,
+    ) -> None:
+        """Takes tables that are sorted and whole. `build` makes them from what a file holds.
+
+        Args:
+            tables: The four tables.
+            names: Interned names.
+            shapes: Interned launch shapes.
+            lanes: The lanes that `ops.lane_id` numbers.
+            meta: What the file says of itself.
+            launch_of_op: Row of each op's launch, -1 for none, shape (ops,).
+        """
+        self.ops, self.launches, self.annotations, self.projections = tables
+        self.names = names
+        self.shapes = shapes
+        self.lanes = lanes
+        self.meta = meta
+        self.correlation = CorrelationIndex(self.ops, self.launches, launch_of_op)
+
+    @classmethod
+    def build(
+        cls,
+        rows: Mapping[str, Mapping[str, Array]],
         names: Interner[str],
         shapes: Interner[LaunchShape],
         meta: TraceMeta,
-    ) -> None:
-        """Sorts the columns and builds the indexes.
+    ) -> EventStore:
+        """Sorts columns as they were read, works out what follows from them, and builds the store.
 
         Args:
-            ops: The columns of `schema.OPS` without `kind` and `lane_id`, which follow from the others.
-            launches: The columns of `schema.LAUNCHES` without `is_graph`. Rows that launched nothing kept and
-                are no graph launch are dropped.
-            annotations: The columns of `schema.ANNOTATIONS`.
-            projections: The columns of `schema.PROJECTIONS`.
+            rows: Columns by table name. Those of ops lack `kind` and `lane_id`, those of launches `is_graph`.
+                Launch rows that launched nothing kept and are no graph launch are dropped.
             names: Interned names.
             shapes: Interned launch shapes.
             meta: What the file says of itself.
         """
-        self.names = names
-        self.shapes = shapes
-        self.meta = meta
-        self.lanes, lane_id = _lanes(ops)
-        kinds = _kinds(ops["category"], ops["name_id"], names)
-        self.ops = _sorted(Columns(OPS, {**ops, "kind": kinds, "lane_id": lane_id}))
-        self.launches = _sorted(_useful_launches(launches, self.ops, names))
+        lanes, lane_id = _lanes(rows[OPS.name])
+        kinds = _kinds(rows[OPS.name]["category"], rows[OPS.name]["name_id"], names)
+        ops = _sorted(Columns(OPS, {**rows[OPS.name], "kind": kinds, "lane_id": lane_id}))
+        launches = _sorted(_useful_launches(rows[LAUNCHES.name], ops, names))
         # Longest first among equal starts, so that an enclosing range stands before what it encloses.
-        table = Columns(ANNOTATIONS, annotations)
-        self.annotations = table.take(np.lexsort((table.file_row, -table.end_ns, table.start_ns)))
-        self.projections = _sorted(Columns(PROJECTIONS, projections))
-        self.correlation = CorrelationIndex(self.ops, self.launches)
+        table = Columns(ANNOTATIONS, rows[ANNOTATIONS.name])
+        annotations = table.take(np.lexsort((table.file_row, -table.end_ns, table.start_ns)))
+        projections = _sorted(Columns(PROJECTIONS, rows[PROJECTIONS.name]))
+        tables = Tables(ops, launches, annotations, projections)
+        return cls(tables, names, shapes, lanes, meta, join_launches(ops, launches))
+
+    @property
+    def tables(self) -> Tables:
+        """The four tables."""
+        return Tables(self.ops, self.launches, self.annotations, self.projections)
 
     @cached_property
     def replays(self) -> SortedDict[ReplayKey, ReplayRows]:
@@ -177,7 +210,7 @@ class EventStore:
     @property
     def nbytes(self) -> int:
         """Bytes that the columns take."""
-        return sum(table.nbytes for table in (self.ops, self.launches, self.annotations, self.projections))
+        return sum(table.nbytes for table in self.tables)
 
 
 def _sorted(table: Columns) -> Columns:
