@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from enum import IntEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from tui_trace.ingest.clock import EXACT_FLOAT_US, ns_from_floats
 from tui_trace.ingest.identity import Identities
 from tui_trace.store.kinds import Category
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
-from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS
+from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +61,25 @@ class _RowOfCategory(dict[str, int]):
         return row
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What was read of a file, or of a part of it, before anything is sorted.
+
+    Attributes:
+        columns: Columns by table name, in file order.
+        names: The names that `name_id` numbers.
+        shapes: The launch shapes that `shape_id` numbers.
+        processes: The id prefixes that `process` numbers.
+        count: Rows that were kept; `file_row` is below it.
+    """
+
+    columns: dict[str, dict[str, Array]]
+    names: tuple[str, ...]
+    shapes: tuple[LaunchShape, ...]
+    processes: tuple[str, ...]
+    count: int
+
+
 class InexactTimesError(Exception):
     """Times were given as doubles too large to tell nanoseconds apart; nothing was added."""
 
@@ -86,11 +106,6 @@ class RowBuilder:
         self.op_count = 0
         self.graph_launch_count = 0
 
-    @property
-    def processes(self) -> tuple[str, ...]:
-        """Prefix of each source process's ids, by process id."""
-        return self._identities.processes
-
     def add(self, events: Sequence[Event], *, exact: bool = False) -> None:
         """Adds the needed ones among events that follow one another in the file.
 
@@ -102,6 +117,8 @@ class RowBuilder:
             InexactTimesError: Times in microseconds are too large for their fraction; decode the events exactly.
         """
         codes = np.fromiter(map(self._row_of.__getitem__, [e.cat for e in events]), np.uint8, len(events))
+        kept = codes >= _Row.LAUNCH
+        ordinal = np.cumsum(kept) + (self._row_count - 1)
         tables: list[tuple[Schema, list[Event], dict[str, Array], Callable[..., dict[str, Array]]]] = []
         for schema, places, columns in (
             (OPS, np.flatnonzero(codes >= _Row.KERNEL), self._ops),
@@ -113,7 +130,7 @@ class RowBuilder:
                 chosen = [events[i] for i in places.tolist()]
                 chosen, places, ts, dur = self._whole_events(chosen, places)
                 timed = self._times(ts, dur, exact=exact)
-                timed["file_row"] = places + self._row_count
+                timed["file_row"] = ordinal[places]
                 if schema is OPS:
                     timed["category"] = codes[places] - np.uint8(_Row.KERNEL)
                 tables.append((schema, chosen, timed, columns))
@@ -122,10 +139,16 @@ class RowBuilder:
         for place in np.flatnonzero(codes == _Row.OLD).tolist():
             kind = "category of 2021 (Kernel, Memcpy, Memset, Runtime, User), not read"
             self._problems.add(kind, events[place].name)
-        self._row_count += len(events)
+        self._row_count += int(np.count_nonzero(kept))
 
-    def columns(self, schema: Schema) -> dict[str, Array]:
-        """Returns all rows of a table as columns, in file order."""
+    @property
+    def rows(self) -> Rows:
+        """All rows so far."""
+        columns = {schema.name: self._columns(schema) for schema in SCHEMAS}
+        processes = self._identities.processes
+        return Rows(columns, tuple(self.names), tuple(self.shapes), processes, self._row_count)
+
+    def _columns(self, schema: Schema) -> dict[str, Array]:
         parts = self._parts[schema.name]
         names = parts[0] if parts else {c.name: 0 for c in schema.columns}
         return {

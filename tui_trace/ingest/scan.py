@@ -55,18 +55,34 @@ class Scanner:
         layout: The separator in use, or None while fewer than two events were seen.
     """
 
-    def __init__(self, source: ByteSource, problems: ProblemCounter, buffer_bytes: int = BUFFER_BYTES) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        problems: ProblemCounter,
+        buffer_bytes: int = BUFFER_BYTES,
+        inside: tuple[Layout, int] | None = None,
+    ) -> None:
+        """Starts at the front of a file, or at an event in its middle.
+
+        Args:
+            source: The bytes.
+            problems: Where faults are counted.
+            buffer_bytes: Read at a time.
+            inside: Where the source starts at an event: the file's layout, and the offset of that event.
+        """
         self._source = source
         self._problems = problems
         self._data = bytearray(buffer_bytes)
-        self._end = 0
-        self._base = 0
+        self._inside = inside is not None
+        # One byte in front stays free for the bracket that opens a slice.
+        self._end = 1 if inside is not None else 0
+        self._base = inside[1] - 1 if inside is not None else 0
         self._at_end = False
         self.header = b""
         self.trailer = b""
         self.bare_array = False
         self.closed = False
-        self.layout: Layout | None = None
+        self.layout: Layout | None = inside[0] if inside is not None else None
 
     def slices(self, slice_bytes: int = SLICE_BYTES) -> Iterator[Slice]:
         """Yields the events of the file in slices of about `slice_bytes`.
@@ -74,7 +90,7 @@ class Scanner:
         Raises:
             NotATraceError: The file has no list of events.
         """
-        start = self._find_events()
+        start = self._find_events() if not self._inside else self._first_fill()
         while True:
             cut = -1
             if self.layout is None:
@@ -127,6 +143,10 @@ class Scanner:
                 return
             yield Slice(data, opening, close, self._base + opening)
             start = close + 1 if data[close : close + 1] == b"," else close
+
+    def _first_fill(self) -> int:
+        self._fill()
+        return 1
 
     def _find_events(self) -> int:
         """Reads until the list of events opens; returns the position behind its bracket."""

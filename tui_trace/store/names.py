@@ -38,6 +38,16 @@ class Interner(Generic[T]):
         """Returns the id of a value, a new one when it was not seen before."""
         return self._ids[value]
 
+    @classmethod
+    def of(cls, values: Iterable[T]) -> Interner[T]:
+        """Returns an interner whose ids are the places of the values; the first is the missing one."""
+        first, *rest = values
+        interner = cls(first)
+        for value in rest:
+            interner._values.append(value)
+            interner._ids.setdefault(value, len(interner._values) - 1)
+        return interner
+
     def append(self, value: T) -> int:
         """Gives a value the next id, whether or not it was seen before."""
         self._values.append(value)

@@ -56,7 +56,7 @@ class Schema:
         raise KeyError(f"{self.name} has no column {name}")
 
 
-_ROW = Column("file_row", "int64", "rows", "Position among the rows that were decoded, in file order.")
+_ROW = Column("file_row", "int64", "rows", "Position among the rows that are kept of the file, in file order.")
 _START = Column("start_ns", "int64", "ns", "Start on the trace's own clock, exact from the text of `ts`.")
 _END = Column("end_ns", "int64", "ns", "End: start + `dur`, exact from the text.")
 _NAME = Column("name_id", "uint32", "name id", "Interned name; 0 where the event has none.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,8 @@ from tui_trace.analysis.families import group_by_signature
 from tui_trace.analysis.figures import Figures, figures
 from tui_trace.analysis.opnames import clean
 from tui_trace.errors import UnknownReplayError
-from tui_trace.ingest.load import Progress, load
+from tui_trace.ingest.cache import user_cache
+from tui_trace.ingest.load import load_cached
 from tui_trace.store.kinds import CATEGORY_NAMES, KIND_NAMES
 from tui_trace.store.schema import MISSING
 from tui_trace.store.validate import validate
@@ -21,11 +23,11 @@ from tui_trace.trace.annotation import Annotation, explain_annotations
 from tui_trace.trace.replay import Family, Replay
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
-    from tui_trace.ingest.load import Loaded
+    from tui_trace.ingest.load import Loaded, Progress, Reader
     from tui_trace.ingest.problems import Problem
+    from tui_trace.ingest.process import LoaderProcess
     from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
 
@@ -202,16 +204,51 @@ def open_trace(
     *,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    cache: bool = False,
 ) -> Trace:
-    """Reads a trace file.
+    """Reads a trace.
 
     Args:
-        path: A .json or .json.gz file of the PyTorch profiler; the content decides, not the name.
+        path: A trace of the PyTorch profiler, compressed or not (the content decides, not the name), or a URL.
         progress: Called now and then with how far reading is.
         cancelled: Asked now and then; true stops reading and keeps what was read.
+        cache: Keep the columns in the user's cache folder, and use what is there.
 
     Raises:
         TuiTraceError: There is no such file, it may not be read, or it is no trace.
     """
-    location = Path(path)
-    return Trace(location, load(location, progress=progress, cancelled=cancelled))
+
+    def watch(reader: Reader) -> None:
+        if progress is not None:
+            progress(reader.progress)
+
+    name = os.fspath(path)
+    loaded = load_cached(name, user_cache() if cache else None, watch=watch, cancelled=cancelled)
+    return Trace(Path(name), loaded)
+
+
+def wait_for_trace(
+    loader: LoaderProcess,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    partial: Callable[[Trace], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Trace:
+    """Waits for a trace that a process of its own reads.
+
+    Args:
+        loader: The process.
+        progress: Called a few times a second with how far reading is.
+        partial: Called with the trace as far as it was read, when there are replays to show before the end.
+        cancelled: Asked many times a second; true stops reading and keeps what was read.
+
+    Raises:
+        TuiTraceError: The file is no trace, or may not be read.
+    """
+    path = Path(loader.path)
+
+    def hand_on(loaded: Loaded) -> None:
+        if partial is not None:
+            partial(Trace(path, loaded))
+
+    return Trace(path, loader.wait(progress=progress, partial=hand_on, cancelled=cancelled))
