@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tui_trace.ingest.event import Event
-from tui_trace.ingest.rescue import rescue_event
+from tui_trace.ingest.rescue import events_at_seam, rescue_event
 from tui_trace.ingest.rows import InexactTimesError, RowBuilder
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ NEEDED = re.compile(
     rb"(?:[Kk]ernel|(?:gpu_)?[Mm]em(?:cpy|set)|(?:gpu_)?user_annotation|User|Runtime|[a-z0-9]+_(?:runtime|driver))"
 )
 """Matches where a slice holds an event of a needed category, in the spellings of all writers."""
+
+_MAX_JOINED = 16
+"""Pieces that are tried together where a separator stood inside an event."""
 
 _decode_events = msgspec.json.Decoder(list[Event]).decode
 
@@ -38,6 +41,8 @@ class SliceDecoder:
     def __init__(self, problems: ProblemCounter) -> None:
         self._problems = problems
         self._floats_are_exact = True
+        self._unread: list[bytes] = []
+        self._unread_offset = 0
         self.rows = RowBuilder(problems)
 
     def add(self, piece: Slice, layout: Layout | None) -> None:
@@ -47,9 +52,9 @@ class SliceDecoder:
             piece: The slice.
             layout: The file's layout, which tells single events apart where the slice does not decode.
         """
-        if NEEDED.search(piece.data, piece.start, piece.end) is None:
+        if not self._unread and NEEDED.search(piece.data, piece.start, piece.end) is None:
             return
-        if self._floats_are_exact:
+        if self._floats_are_exact and not self._unread:
             events = _decode_whole(piece)
             if events is not None:
                 try:
@@ -58,31 +63,64 @@ class SliceDecoder:
                     self._floats_are_exact = False
                 else:
                     return
-        self._add_one_by_one(piece, layout)
-
-    def _add_one_by_one(self, piece: Slice, layout: Layout | None) -> None:
         events = []
-        start = piece.start
-        while start < piece.end:
-            stop = layout.next_cut(piece.data, start, piece.end) if layout is not None else -1
-            stop = stop if stop >= 0 else piece.end
-            event = self._event(bytes(piece.data[start:stop]), piece.offset + start - piece.start)
-            if event is not None:
-                events.append(event)
-            start = stop + 1
+        for text, offset in single_events(piece, layout):
+            events += self._decode_one(text, offset)
         self.rows.add(events, exact=True)
 
-    def _event(self, text: bytes, offset: int) -> Event | None:
-        if NEEDED.search(text) is None:
-            return None
+    def finish(self) -> None:
+        """Counts what was left open at the end of the file."""
+        self._give_up()
+        self.rows.finish()
+
+    def _decode_one(self, text: bytes, offset: int) -> list[Event]:
+        """Decodes one piece of a slice, alone or together with unreadable ones right before it."""
         rescued = rescue_event(text)
-        if rescued is None:
-            self._problems.add("damaged event", text, offset)
-            return None
+        if rescued is not None:
+            self._give_up()
+            return self._accept(rescued, text, offset)
+        seam = events_at_seam(text)
+        if seam is not None:
+            self._give_up()
+            return [event for part in seam for event in self._decode_one(part, offset)]
+        if not self._unread:
+            self._unread_offset = offset
+        self._unread.append(text)
+        if len(self._unread) > 1:
+            joined = b",".join(self._unread)
+            together = rescue_event(joined)
+            if together is not None:
+                self._unread.clear()
+                return self._accept(together, joined, self._unread_offset)
+        if len(self._unread) == _MAX_JOINED:
+            self._give_up()
+        return []
+
+    def _accept(self, rescued: tuple[Event, bool], text: bytes, offset: int) -> list[Event]:
         event, repaired = rescued
-        if repaired:
+        if repaired and NEEDED.search(text) is not None:
             self._problems.add("repaired event", text, offset)
-        return event
+        return [event]
+
+    def _give_up(self) -> None:
+        """Counts the pieces that stay unreadable."""
+        offset = self._unread_offset
+        for text in self._unread:
+            self._problems.add("damaged event", text, offset)
+            offset += len(text) + 1
+        self._unread.clear()
+
+
+def single_events(piece: Slice, layout: Layout | None) -> list[tuple[bytes, int]]:
+    """Splits a slice at its separators into (text, offset in the file)."""
+    events = []
+    start = piece.start
+    while start < piece.end:
+        stop = layout.next_cut(piece.data, start, piece.end) if layout is not None else -1
+        stop = stop if stop >= 0 else piece.end
+        events.append((bytes(piece.data[start:stop]), piece.offset + start - piece.start))
+        start = stop + 1
+    return events
 
 
 def _decode_whole(piece: Slice) -> list[Event] | None:

@@ -15,11 +15,13 @@ import orjson
 from tui_trace.errors import NotATraceError
 from tui_trace.ingest import ranges
 from tui_trace.ingest.cache import MIN_TRACE_BYTES
-from tui_trace.ingest.decode import SliceDecoder
+from tui_trace.ingest.decode import SliceDecoder, single_events
+from tui_trace.ingest.jax import JaxEvents, is_jax
 from tui_trace.ingest.problems import Problem, ProblemCounter
 from tui_trace.ingest.ranges import merge
 from tui_trace.ingest.scan import BUFFER_BYTES, SLICE_BYTES, Scanner
 from tui_trace.ingest.source import ByteSource
+from tui_trace.ingest.timing import leave_out_untimed
 from tui_trace.store.events import EventStore, TraceMeta
 from tui_trace.store.names import Interner
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from tui_trace.ingest.cache import Cache
     from tui_trace.ingest.ranges import RangeProcesses, RangeRows
     from tui_trace.ingest.rows import Rows
+    from tui_trace.ingest.scan import Slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class Reader:
         self._problems = problems
         self._scanner = Scanner(source, problems, buffer_bytes)
         self._decoder = SliceDecoder(problems)
+        self._jax: JaxEvents | None = None
+        self._looked = False
 
     def read(
         self,
@@ -123,7 +128,7 @@ class Reader:
     ) -> bool:
         """Reads its source to the end; returns whether it got there."""
         for piece in self._scanner.slices(slice_bytes):
-            self._decoder.add(piece, self._scanner.layout)
+            self._decode(piece)
             if watch is not None:
                 watch(self)
             if cancelled is not None and cancelled():
@@ -131,7 +136,20 @@ class Reader:
                 return False
         return True
 
+    def _decode(self, piece: Slice) -> None:
+        if self._jax is None and not self._looked and is_jax(self._scanner.header):
+            self._jax = JaxEvents(self._problems)
+        self._looked = True
+        if self._jax is None:
+            self._decoder.add(piece, self._scanner.layout)
+        else:
+            for text, offset in single_events(piece, self._scanner.layout):
+                self._jax.add(text, offset)
+
     def _finish(self, others: list[RangeRows], *, closed: bool, trailer: bytes) -> Loaded:
+        if self._jax is not None:
+            self._decoder.rows.add(list(self._jax.events()), exact=True)
+        self._decoder.finish()
         for problem in (problem for part in others for problem in part.problems):
             self._problems.add(problem.kind, problem.example, problem.offset, count=problem.count)
         if not closed:
@@ -157,6 +175,7 @@ class Reader:
 
     def _loaded(self, rows: Rows, trailer: bytes, *, complete: bool) -> Loaded:
         meta = read_meta(self._scanner.header, trailer, rows.processes)
+        rows = leave_out_untimed(rows, self._problems)
         store = EventStore.build(rows.columns, Interner.of(rows.names), Interner.of(rows.shapes), meta)
         return Loaded(store, self._problems.found(), complete)
 

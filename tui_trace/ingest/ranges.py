@@ -188,6 +188,7 @@ def read_range(path: Path, start: int, stop: int, layout: Layout) -> RangeRows:
         decoder = SliceDecoder(problems)
         for piece in scanner.slices():
             decoder.add(piece, layout)
+    decoder.finish()
     return RangeRows(decoder.rows.rows, problems.found(), scanner.closed, scanner.trailer)
 
 

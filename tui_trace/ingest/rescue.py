@@ -7,9 +7,11 @@ import re
 import msgspec
 
 from tui_trace.ingest.event import Event, decode_exact
+from tui_trace.ingest.layout import events_start, object_end
 
 _BARE_CONSTANT = re.compile(rb"([:\[,]\s*)-?(?:inf(?:inity)?|nan)(?=\s*[,}\]])", re.IGNORECASE)
 _LONE_BACKSLASH = re.compile(rb'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_LONE_SURROGATE = re.compile(rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})")
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _EMPTY_MEMBER = re.compile(rb"([{,])\s*,|,(?=\s*})")
@@ -38,6 +40,26 @@ def rescue_event(text: bytes) -> tuple[Event, bool] | None:
         return None
 
 
+def events_at_seam(text: bytes) -> list[bytes] | None:
+    """Splits a piece that holds the end of one list of events and the start of the next.
+
+    Several traces in one file, one after another, look so where they meet.
+
+    Returns:
+        The last event of the one and the first of the other, or None where this is no such place.
+    """
+    data = bytearray(text)
+    first = data.find(b"{")
+    close = object_end(data, first, len(data)) if first >= 0 else -1
+    if close < 0 or not data[close:].lstrip().startswith(b"]"):
+        return None
+    rest = data[close:]
+    start = events_start(rest, len(rest))
+    if start < 0:
+        return [text[first:close]]
+    return [text[first:close], bytes(rest[start:])]
+
+
 def _repair(text: bytes) -> bytes:
     text = text.decode("utf-8", errors="replace").encode()
     text = _BARE_CONSTANT.sub(rb"\1null", text)
@@ -47,4 +69,5 @@ def _repair(text: bytes) -> bytes:
 
 def _repair_string(string: bytes) -> bytes:
     string = _LONE_BACKSLASH.sub(rb"\\\\", string)
+    string = _LONE_SURROGATE.sub(rb"\\ufffd", string)
     return _CONTROL.sub(lambda found: b"\\u%04x" % found[0][0], string)

@@ -1,0 +1,44 @@
+"""Rows whose time cannot be their own: they would stretch every view to their place and are left out, counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tui_trace.ingest.problems import ProblemCounter
+    from tui_trace.ingest.rows import Rows
+
+FAR_NS = 24 * 3600 * 10**9
+"""No profile lasts a day: a row further than this from the middle of its table has a wrong time."""
+
+
+def leave_out_untimed(rows: Rows, problems: ProblemCounter) -> Rows:
+    """Leaves out rows without timing (start and duration 0 amid others) and rows days away from all others.
+
+    A buffer that overflowed, or a clock that was not mapped, leaves such rows.
+
+    Args:
+        rows: What was read.
+        problems: Where they are counted.
+    """
+    columns = {}
+    for table, arrays in rows.columns.items():
+        start = arrays["start_ns"]
+        keep = np.ones(start.size, bool)
+        if start.size:
+            middle = int(np.median(start))
+            far = np.abs(start - middle) > FAR_NS
+            untimed = far & (start == 0) & (arrays["end_ns"] == 0)
+            for mask, kind in (
+                (untimed, f"{table} without timing (start and duration 0), left out"),
+                (far & ~untimed, f"{table} more than a day from all others, left out"),
+            ):
+                count = int(np.count_nonzero(mask))
+                if count:
+                    problems.add(kind, rows.names[int(arrays["name_id"][np.argmax(mask)])], count=count)
+            keep = ~far
+        columns[table] = arrays if keep.all() else {name: array[keep] for name, array in arrays.items()}
+    return replace(rows, columns=columns)
