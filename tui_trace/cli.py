@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tui_trace.trace import Trace
 
 EXIT_FINE, EXIT_USER = 0, 2
-COMMANDS = ("demo", "report", "links", "annotations", "open")
+COMMANDS = ("demo", "report", "links", "annotations", "check", "open")
 DEMO_TRACE = "decode_large.json.gz"
 GLYPHS = ("braille", "block", "ascii")
 
@@ -60,7 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     ) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=summary)
         if takes_trace:
-            sub.add_argument("trace", type=Path, metavar="TRACE", help=".json or .json.gz of the PyTorch profiler")
+            sub.add_argument("trace", metavar="TRACE", help="trace of the PyTorch profiler, or its URL")
+            sub.add_argument("--no-cache", action="store_true", help="neither use nor keep columns in the user's cache")
         sub.set_defaults(run=run)
         return sub
 
@@ -76,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--format", choices=("text", "json", "md", "csv"), default="text")
     links = command("links", "print each op of a replay with its releaser, segment and chain, as JSON", _links)
     links.add_argument("--replay", type=int, required=True, metavar="N", help="which replay, counted from 1")
+    command("check", "say what is wrong with a file, with examples and places; exit 2 where anything is", _check)
     annotations = command("annotations", "explain every projection of every annotation", _annotations)
     annotations.add_argument("--format", choices=("text", "json"), default="text")
     return parser
@@ -85,10 +87,15 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _read(path: Path) -> Trace:
+def _read(parsed: argparse.Namespace) -> Trace:
+    from tui_trace.ingest.load import available_processes
     from tui_trace.trace import open_trace
 
-    trace = open_trace(path)
+    return open_trace(parsed.trace, cache=not parsed.no_cache, processes=available_processes())
+
+
+def _read_and_warn(parsed: argparse.Namespace) -> Trace:
+    trace = _read(parsed)
     for problem in trace.problems:
         _tell(f"tui-trace: {trace.name}: {problem.kind} (×{problem.count})")
     return trace
@@ -103,7 +110,7 @@ def _write(data: str | bytes) -> None:
 def _report(parsed: argparse.Namespace) -> int:
     from tui_trace.report import export, text
 
-    trace = _read(parsed.trace)
+    trace = _read_and_warn(parsed)
     formats: dict[str, Callable[[Trace], str | bytes]] = {
         "text": text.text_report,
         "md": text.markdown_report,
@@ -117,7 +124,7 @@ def _report(parsed: argparse.Namespace) -> int:
 def _links(parsed: argparse.Namespace) -> int:
     from tui_trace.report import export
 
-    trace = _read(parsed.trace)
+    trace = _read_and_warn(parsed)
     _write(export.to_json(export.links_data(trace.replay(parsed.replay), list(trace.store.names))))
     return EXIT_FINE
 
@@ -125,14 +132,23 @@ def _links(parsed: argparse.Namespace) -> int:
 def _annotations(parsed: argparse.Namespace) -> int:
     from tui_trace.report import export, text
 
-    trace = _read(parsed.trace)
+    trace = _read_and_warn(parsed)
     as_json = parsed.format == "json"
     _write(export.to_json(export.annotations_data(trace)) if as_json else text.annotations_text(trace))
     return EXIT_FINE
 
 
+def _check(parsed: argparse.Namespace) -> int:
+    from tui_trace.report import text
+
+    trace = _read(parsed)
+    _write(text.check_report(trace))
+    return EXIT_USER if trace.problems or not trace.complete else EXIT_FINE
+
+
 def _demo(parsed: argparse.Namespace) -> int:
-    return _screens(_demo_path(), parsed)
+    parsed.trace, parsed.no_cache = str(_demo_path()), True
+    return _screens(parsed)
 
 
 def _demo_path() -> Path:
@@ -145,10 +161,8 @@ def _demo_path() -> Path:
 
 
 def _open(parsed: argparse.Namespace) -> int:
-    path: Path = parsed.trace
-    if path.is_dir():
-        return _list(path)
-    return _screens(path, parsed)
+    path = Path(parsed.trace)
+    return _list(path) if path.is_dir() else _screens(parsed)
 
 
 def _list(folder: Path) -> int:
@@ -163,18 +177,18 @@ def _list(folder: Path) -> int:
     return EXIT_FINE
 
 
-def _screens(path: Path, parsed: argparse.Namespace) -> int:
+def _screens(parsed: argparse.Namespace) -> int:
     """Opens the screens; without a terminal prints the report and says why."""
     reason = _no_terminal()
     if reason is not None:
         from tui_trace.report import text
 
         _tell(f"tui-trace: {reason}; printing the report instead of the screens")
-        _write(text.text_report(_read(path)))
+        _write(text.text_report(_read_and_warn(parsed)))
         return EXIT_FINE
     from tui_trace.ui import app
 
-    return app.run(path, glyphs=parsed.glyphs, mouse=not parsed.no_mouse, replay=parsed.replay)
+    return app.run(Path(parsed.trace), glyphs=parsed.glyphs, mouse=not parsed.no_mouse, replay=parsed.replay)
 
 
 def _no_terminal() -> str | None:

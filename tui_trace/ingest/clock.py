@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 EXACT_FLOAT_US = 2.0**43
 """Below this many microseconds a double tells all nanoseconds apart (its step is at most 2**-10 µs)."""
 
-_MAX_NS = 2**62
-"""Start and end both stay inside int64 below this."""
+MAX_NS = 2**61
+"""73 years. Start and end both stay inside int64 below this."""
 
 
 def ns_from_floats(microseconds: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -51,4 +51,4 @@ def ns_from_text(text: bytes | str) -> int | None:
     if not value.is_finite() or value.adjusted() > 18:
         return None
     ns = int((value * 1000).to_integral_value())
-    return ns if abs(ns) < _MAX_NS else None
+    return ns if abs(ns) < MAX_NS else None

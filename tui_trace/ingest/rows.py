@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui_trace.ingest.clock import EXACT_FLOAT_US, ns_from_floats
+from tui_trace.ingest.clock import EXACT_FLOAT_US, MAX_NS, ns_from_floats
 from tui_trace.ingest.identity import Identities
 from tui_trace.ingest.pairs import BeginEndPairs
 from tui_trace.store.kinds import Category
@@ -175,20 +175,22 @@ class RowBuilder:
         Returns:
             The rest, their places, and their times as written.
         """
+        limit = MAX_NS if exact else MAX_NS // 1000
         ts, dur = np.array([e.ts for e in events]), np.array([e.dur for e in events])
-        # One NaN makes the sum NaN.
-        if [e.ph for e in events].count("X") == len(events) and not np.isnan(ts.sum() + dur.sum()):
+        if [e.ph for e in events].count("X") == len(events) and _within(ts, limit) and _within(dur, limit):
             return events, places, ts, dur
         kept = []
         for i, event in enumerate(events):
-            if event.ph in ("B", "E") and not math.isnan(event.ts):
+            if math.isnan(event.ts):
+                self._problems.add("event without a time", event.name)
+            elif abs(event.ts) >= limit or abs(event.dur) >= limit:
+                self._problems.add("event with a time out of range", event.name)
+            elif event.ph in ("B", "E"):
                 whole = self._pairs.add(event, exact=exact)
                 if whole is not None:
                     self._paired.append(whole)
             elif event.ph != "X":
                 self._problems.add(f"GPU or launch event of phase {event.ph!r}", event.name)
-            elif math.isnan(event.ts):
-                self._problems.add("event without a time", event.name)
             else:
                 if math.isnan(event.dur):
                     self._problems.add("event without a duration, kept as 0 long", event.name)
@@ -292,6 +294,11 @@ class RowBuilder:
 
 
 _SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory")
+
+
+def _within(times: Array, limit: int) -> bool:
+    """Tells whether all times are numbers of a size that can be; NaN compares as false, huge integers are objects."""
+    return times.dtype != np.object_ and bool((np.abs(times) < limit).all())
 
 
 def _number(value: int | str) -> int:

@@ -166,7 +166,7 @@ def _annotations(trace: Trace) -> Iterable[str]:
     yield from _longest_and_shortest(with_work)
     without = len(trace.annotations) - len(with_work)
     if without:
-        yield f"  {plural(without, 'annotation')} without GPU work of their own: ranges inside launched it, or nothing did"
+        yield f"  {plural(without, 'annotation')} without GPU work of their own: what is inside launched it, or nothing"
 
 
 def _by_name(annotations: Sequence[Annotation]) -> list[list[Annotation]]:
@@ -233,6 +233,33 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     for row in (header, *rows):
         yield "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def check_report(trace: Trace) -> str:
+    """Returns what is wrong with a file: each kind of fault with its count, first example and place."""
+    size = f"{plural(trace.op_count, 'op')} on {plural(trace.lane_count, 'lane')}"
+    launches = plural(len(trace.replays), "graph launch", "graph launches")
+    annotations = f"{plural(len(trace.annotations), 'annotation')} with {plural(len(trace.store.projections), 'row')}"
+    lines = [
+        f"{trace.name}: {'complete' if trace.complete else 'not complete, counts mean “at least”'}",
+        f"  kept  {size}, {launches}, {annotations}",
+    ]
+    for problem in trace.problems:
+        lines.append(f"  {words.clean(problem.kind)} ×{problem.count:,}")
+        if problem.offset is not None:
+            lines.append(f"      first at byte {problem.offset:,} of the decompressed file")
+        if problem.example:
+            lines.append(f"      {words.clean(problem.example)}")
+    empty = sum(replay.n == 0 for replay in trace.replays)
+    if empty:
+        lines.append(f"  {plural(empty, 'graph launch', 'graph launches')} without recorded ops")
+    faults = sum(words.fault(annotation) is not None for annotation in trace.annotations)
+    if faults:
+        lines.append(f"  projections of {plural(faults, 'annotation')} are wrong: see `tui-trace annotations`")
+    lines += [f"  broken invariant (please report): {line}" for line in trace.validate()]
+    if not trace.problems and trace.complete:
+        lines.append("  nothing wrong with the file")
+    return "\n".join(lines) + "\n"
 
 
 def markdown_report(trace: Trace) -> str:

@@ -205,6 +205,7 @@ def open_trace(
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     cache: bool = False,
+    processes: int = 1,
 ) -> Trace:
     """Reads a trace.
 
@@ -213,6 +214,7 @@ def open_trace(
         progress: Called now and then with how far reading is.
         cancelled: Asked now and then; true stops reading and keeps what was read.
         cache: Keep the columns in the user's cache folder, and use what is there.
+        processes: Processes that may read a large file together.
 
     Raises:
         TuiTraceError: There is no such file, it may not be read, or it is no trace.
@@ -223,7 +225,7 @@ def open_trace(
             progress(reader.progress)
 
     name = os.fspath(path)
-    loaded = load_cached(name, user_cache() if cache else None, watch=watch, cancelled=cancelled)
+    loaded = load_cached(name, user_cache() if cache else None, watch=watch, cancelled=cancelled, processes=processes)
     return Trace(Path(name), loaded)
 
 
