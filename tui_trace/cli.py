@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 where all is fine, 2 where the user's input is wrong. A bug is a traceback and exit code 1.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    # `tui-trace TRACE` is short for `tui-trace open TRACE`.
-    if given and given[0] not in COMMANDS and not given[0].startswith("-"):
+    # `tui-trace TRACE` is short for `tui-trace open TRACE`, with options before or behind the file.
+    if given and given[0] not in (*COMMANDS, "-h", "--help", "--version"):
         given.insert(0, "open")
     parsed = _parser().parse_args(given)
     run: Callable[[argparse.Namespace], int] = parsed.run

@@ -42,6 +42,12 @@ _LEADING = re.compile(r"^(?:void|static|inline)\s+")
 _INNERMOST = re.compile(r"<[^<>]*>|\([^()]*\)")
 _MEMCPY = re.compile(r"^Mem(cpy|set) ?(\w*)")
 _FUNCTOR = re.compile(r"\b(\w+?)(?:Functor|_functor|Ops|_kernel_cuda|_kernel_impl)\b")
+_LIBRARY = (
+    # Library kernels spell out their tiling; what they are and the tile tell them apart well enough.
+    (re.compile(r"^(nvjet)_(?:[a-z]*sm\d+_)?\w*?(\d+x\d+)_"), r"\1_\2"),
+    (re.compile(r"^cudnn_generated\w*?_(sdpa)_sm\d+_(flash_[a-z]+)"), r"cudnn_\1_\2"),
+    (re.compile(r"^(?:sm\d+|ampere|turing|volta|hopper)_\w*?(gemm)\w*?_(\d+x\d+(?:x\d+)?)"), r"\1_\2"),
+)
 _GENERIC = frozenset(
     (
         "vectorized_elementwise_kernel",
@@ -63,6 +69,10 @@ def short_name(name: str) -> str:
     memory = _MEMCPY.match(name)
     if memory is not None:
         return f"{memory[0].strip()}"
+    for pattern, form in _LIBRARY:
+        found = pattern.match(name)
+        if found is not None:
+            return found.expand(form)
     text = _LEADING.sub("", name)
     while (shorter := _INNERMOST.sub("", text)) != text:
         text = shorter

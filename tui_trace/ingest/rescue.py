@@ -53,7 +53,7 @@ def events_at_seam(text: bytes) -> list[bytes] | None:
     close = object_end(data, first, len(data)) if first >= 0 else -1
     if close < 0 or not data[close:].lstrip().startswith(b"]"):
         return None
-    rest = data[close:]
+    rest = data[data.index(b"]", close) + 1 :]
     start = events_start(rest, len(rest))
     if start < 0:
         return [text[first:close]]
