@@ -155,7 +155,8 @@ class Reader:
         if not closed:
             bare = self._scanner.bare_array
             self._problems.add("array form, unterminated" if bare else "file is cut: its list of events is not closed")
-        rows = merge([self.rows, *(part.rows for part in others)]) if others else self.rows
+        own = self._decoder.rows.release()
+        rows = merge([own, *(part.rows for part in others)]) if others else own
         return self._loaded(rows, trailer, complete=closed and not self._source.cut)
 
     @property

@@ -24,7 +24,9 @@ from tui_trace.ingest.problems import Problem, ProblemCounter
 from tui_trace.ingest.rows import Rows
 from tui_trace.ingest.scan import Scanner
 from tui_trace.ingest.source import ByteSource
+from tui_trace.store.chunks import Chunks
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
+from tui_trace.store.schema import SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +137,7 @@ def merge(parts: Sequence[Rows]) -> Rows:
     names: Interner[str] = Interner("")
     shapes: Interner[LaunchShape] = Interner(NO_SHAPE)
     processes: Interner[str] = Interner("")
-    columns: dict[str, dict[str, list[Array]]] = {}
+    columns = {schema.name: Chunks(schema) for schema in SCHEMAS}
     count = 0
     for part in parts:
         maps: dict[str, Array] = {
@@ -143,13 +145,14 @@ def merge(parts: Sequence[Rows]) -> Rows:
             "shape_id": shapes.ids_of(part.shapes),
             "process": processes.ids_of(part.processes).astype(np.uint16),
         }
-        for table, arrays in part.columns.items():
-            for name, array in arrays.items():
-                merged = maps[name][array] if name in maps else array + count if name == "file_row" else array
-                columns.setdefault(table, {}).setdefault(name, []).append(merged)
+        for table, chunks in part.columns.items():
+            merged = {}
+            for name in chunks.names:
+                array = chunks.take(name)
+                merged[name] = maps[name][array] if name in maps else array + count if name == "file_row" else array
+            columns[table].add(merged)
         count += part.count
-    joined = {t: {n: np.concatenate(arrays) for n, arrays in table.items()} for t, table in columns.items()}
-    return Rows(joined, tuple(names), tuple(shapes), tuple(processes), count)
+    return Rows(columns, tuple(names), tuple(shapes), tuple(processes), count)
 
 
 def _write(path: Path, result: RangeRows) -> None:
@@ -163,19 +166,19 @@ def _write(path: Path, result: RangeRows) -> None:
         result.closed,
         result.trailer,
     )
-    arrays = {f"{table}.{name}": array for table, columns in rows.columns.items() for name, array in columns.items()}
+    arrays = {f"{table}.{name}": chunks.get(name) for table, chunks in rows.columns.items() for name in chunks.names}
     arrays["tail"] = np.frombuffer(msgspec.json.encode(tail), np.uint8)
     np.savez(path, allow_pickle=False, **arrays)
 
 
 def _read(path: Path) -> RangeRows:
-    columns: dict[str, dict[str, Array]] = {}
+    columns = {schema.name: Chunks(schema) for schema in SCHEMAS}
     with np.load(path, allow_pickle=False) as file:
         tail = msgspec.json.decode(file["tail"].tobytes(), type=_Tail)
         for key in file.files:
             table, dot, name = key.partition(".")
             if dot:
-                columns.setdefault(table, {})[name] = file[key]
+                columns[table].add({name: file[key]})
     rows = Rows(columns, tuple(tail.names), tuple(tail.shapes), tuple(tail.processes), tail.count)
     return RangeRows(rows, tuple(Problem(*problem) for problem in tail.problems), tail.closed, tail.trailer)
 

@@ -14,6 +14,7 @@ import numpy as np
 from tui_trace.ingest.clock import EXACT_FLOAT_US, MAX_NS, ns_from_floats
 from tui_trace.ingest.identity import Identities
 from tui_trace.ingest.pairs import BeginEndPairs
+from tui_trace.store.chunks import Chunks
 from tui_trace.store.kinds import Category
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
 from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, SCHEMAS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tui_trace.ingest.event import Args, Event
     from tui_trace.ingest.problems import ProblemCounter
-    from tui_trace.store.schema import Array, IntArray, Schema
+    from tui_trace.store.schema import Array, IntArray
 
 _INT64_MAX = 2**63 - 1
 
@@ -68,14 +69,14 @@ class Rows:
     """What was read of a file, or of a part of it, before anything is sorted.
 
     Attributes:
-        columns: Columns by table name, in file order.
+        columns: Columns by table name, in file order; a store that is built of them takes them.
         names: The names that `name_id` numbers.
         shapes: The launch shapes that `shape_id` numbers.
         processes: The id prefixes that `process` numbers.
         count: Rows that were kept; `file_row` is below it.
     """
 
-    columns: dict[str, dict[str, Array]]
+    columns: dict[str, Chunks]
     names: tuple[str, ...]
     shapes: tuple[LaunchShape, ...]
     processes: tuple[str, ...]
@@ -98,7 +99,7 @@ class RowBuilder:
 
     def __init__(self, problems: ProblemCounter) -> None:
         self._problems = problems
-        self._parts: dict[str, list[dict[str, Array]]] = {s.name: [] for s in (OPS, LAUNCHES, ANNOTATIONS, PROJECTIONS)}
+        self._chunks = {schema.name: Chunks(schema) for schema in SCHEMAS}
         self._identities = Identities()
         self._row_of = _RowOfCategory()
         self._row_count = 0
@@ -123,7 +124,7 @@ class RowBuilder:
         codes = np.fromiter(map(self._row_of.__getitem__, [e.cat for e in events]), np.uint8, len(events))
         kept = codes >= _Row.LAUNCH
         ordinal = np.cumsum(kept) + (self._row_count - 1)
-        tables: list[tuple[Schema, list[Event], dict[str, Array], Callable[..., dict[str, Array]]]] = []
+        tables = []
         for schema, places, columns in (
             (OPS, np.flatnonzero(codes >= _Row.KERNEL), self._ops),
             (LAUNCHES, np.flatnonzero(codes == _Row.LAUNCH), self._launches),
@@ -132,14 +133,18 @@ class RowBuilder:
         ):
             if places.size:
                 chosen = [events[i] for i in places.tolist()]
-                chosen, places, ts, dur = self._whole_events(chosen, places, exact=exact)
-                timed = self._times(ts, dur, exact=exact)
-                timed["file_row"] = ordinal[places]
-                if schema is OPS:
-                    timed["category"] = codes[places] - np.uint8(_Row.KERNEL)
-                tables.append((schema, chosen, timed, columns))
-        for schema, chosen, timed, columns in tables:
-            self._parts[schema.name].append({**timed, **columns(chosen)})
+                ts = np.array([e.ts for e in chosen])
+                if not exact and ts.dtype == np.float64 and (np.abs(ts) >= EXACT_FLOAT_US).any():
+                    raise InexactTimesError
+                tables.append((schema, chosen, places, ts, columns))
+        for schema, chosen, places, written, columns in tables:
+            chosen, places, ts, dur = self._whole_events(chosen, places, written, exact=exact)
+            rows = self._times(ts, dur, exact=exact)
+            rows["file_row"] = ordinal[places]
+            if schema is OPS:
+                rows["category"] = codes[places] - np.uint8(_Row.KERNEL)
+            rows.update(columns(chosen))
+            self._chunks[schema.name].add(rows)
         for place in np.flatnonzero(codes == _Row.OLD).tolist():
             kind = "category of 2021 (Kernel, Memcpy, Memset, Runtime, User), not read"
             self._problems.add(kind, events[place].name)
@@ -152,23 +157,21 @@ class RowBuilder:
         """Counts what was left open at the end of the file."""
         self._pairs.finish()
 
+    def release(self) -> Rows:
+        """Returns all rows and lets go of them, so that whoever takes columns frees their memory."""
+        rows = self.rows
+        self._chunks = {schema.name: Chunks(schema) for schema in SCHEMAS}
+        return rows
+
     @property
     def rows(self) -> Rows:
         """All rows so far."""
-        columns = {schema.name: self._columns(schema) for schema in SCHEMAS}
+        columns = {name: chunks.copy() for name, chunks in self._chunks.items()}
         processes = self._identities.processes
         return Rows(columns, tuple(self.names), tuple(self.shapes), processes, self._row_count)
 
-    def _columns(self, schema: Schema) -> dict[str, Array]:
-        parts = self._parts[schema.name]
-        names = parts[0] if parts else {c.name: 0 for c in schema.columns}
-        return {
-            name: np.concatenate([part[name] for part in parts]) if parts else np.zeros(0, schema.column(name).dtype)
-            for name in names
-        }
-
     def _whole_events(
-        self, events: list[Event], places: IntArray, *, exact: bool
+        self, events: list[Event], places: IntArray, ts: Array, *, exact: bool
     ) -> tuple[list[Event], IntArray, Array, Array]:
         """Drops, and counts, rows that are no complete event or have no time; sets begin and end rows aside.
 
@@ -176,7 +179,7 @@ class RowBuilder:
             The rest, their places, and their times as written.
         """
         limit = MAX_NS if exact else MAX_NS // 1000
-        ts, dur = np.array([e.ts for e in events]), np.array([e.dur for e in events])
+        dur = np.array([e.dur for e in events])
         if [e.ph for e in events].count("X") == len(events) and _within(ts, limit) and _within(dur, limit):
             return events, places, ts, dur
         kept = []
@@ -203,8 +206,6 @@ class RowBuilder:
         if exact:
             start, duration = ts.astype(np.int64), dur.astype(np.int64)
         else:
-            if ts.dtype != np.int64 and np.abs(ts).max(initial=0) >= EXACT_FLOAT_US:
-                raise InexactTimesError
             start, duration = ns_from_floats(ts), ns_from_floats(dur)
         backwards = int((duration < 0).sum())
         if backwards:
@@ -263,7 +264,7 @@ class RowBuilder:
     def _whole(self, what: str, values: Sequence[int | str]) -> IntArray:
         """Returns values as int64; MISSING for what is no whole number or does not fit."""
         if values.count(MISSING) == len(values):
-            return np.full(len(values), MISSING, np.int64)
+            return np.broadcast_to(np.int64(MISSING), len(values))  # one value in memory, however many rows
         try:
             return np.array(values, np.int64)
         except (OverflowError, ValueError):
@@ -278,7 +279,7 @@ class RowBuilder:
     def _node_ids(values: Sequence[int | str]) -> Array:
         """Returns graph node ids, which use all 64 bits; 0 for none."""
         if values.count(MISSING) == len(values):
-            return np.zeros(len(values), np.uint64)
+            return np.broadcast_to(np.uint64(0), len(values))
         return np.array([n if 0 < (n := _number(value)) < 2**64 else 0 for value in values], np.uint64)
 
     def _shape_ids(self, args: list[Args]) -> Array:

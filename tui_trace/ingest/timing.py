@@ -25,20 +25,19 @@ def leave_out_untimed(rows: Rows, problems: ProblemCounter) -> Rows:
         problems: Where they are counted.
     """
     columns = {}
-    for table, arrays in rows.columns.items():
-        start = arrays["start_ns"]
-        keep = np.ones(start.size, bool)
-        if start.size:
-            middle = int(np.median(start))
-            far = np.abs(start - middle) > FAR_NS
-            untimed = far & (start == 0) & (arrays["end_ns"] == 0)
+    for table, chunks in rows.columns.items():
+        start = chunks.get("start_ns")
+        far = np.abs(start - int(np.median(start))) > FAR_NS if start.size else np.zeros(0, bool)
+        columns[table] = chunks
+        if far.any():
+            untimed = far & (start == 0) & (chunks.get("end_ns") == 0)
+            name_id = chunks.get("name_id")
             for mask, kind in (
                 (untimed, f"{table} without timing (start and duration 0), left out"),
                 (far & ~untimed, f"{table} more than a day from all others, left out"),
             ):
                 count = int(np.count_nonzero(mask))
                 if count:
-                    problems.add(kind, rows.names[int(arrays["name_id"][np.argmax(mask)])], count=count)
-            keep = ~far
-        columns[table] = arrays if keep.all() else {name: array[keep] for name, array in arrays.items()}
+                    problems.add(kind, rows.names[int(name_id[np.argmax(mask)])], count=count)
+            columns[table] = chunks.select(~far)
     return replace(rows, columns=columns)

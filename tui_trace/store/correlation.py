@@ -92,6 +92,18 @@ def _codes(ops: Columns, launches: Columns) -> _Codes:
 
 def join_launches(ops: Columns, launches: Columns) -> IntArray:
     """Returns the row of each op's launch, -1 where there is none. Shape (ops,)."""
+    one_process = not ops.process.any() and not launches.process.any()
+    by_correlation = np.argsort(launches.correlation, kind="stable")
+    ordered = launches.correlation[by_correlation]
+    if one_process and ordered.size and (ordered[1:] != ordered[:-1]).all():
+        place = np.minimum(np.searchsorted(ordered, ops.correlation), ordered.size - 1)
+        known = (ordered[place] == ops.correlation) & (ops.correlation != 0) & (ops.correlation != MISSING)
+        return np.where(known, by_correlation[place], -1)
+    return _join_any(ops, launches)
+
+
+def _join_any(ops: Columns, launches: Columns) -> IntArray:
+    """The join where ids repeat: over several processes, or after the counter wrapped."""
     codes = _codes(ops, launches)
     count = codes.correlation.size
     first_launch = np.full(count + 1, -1, np.int64)  # the last slot answers for code -1

@@ -16,6 +16,7 @@ from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTI
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tui_trace.store.chunks import Chunks
     from tui_trace.store.names import Interner, LaunchShape
     from tui_trace.store.schema import Array, IntArray
 
@@ -122,7 +123,7 @@ class EventStore:
     @classmethod
     def build(
         cls,
-        rows: Mapping[str, Mapping[str, Array]],
+        rows: Mapping[str, Chunks],
         names: Interner[str],
         shapes: Interner[LaunchShape],
         meta: TraceMeta,
@@ -130,20 +131,20 @@ class EventStore:
         """Sorts columns as they were read, works out what follows from them, and builds the store.
 
         Args:
-            rows: Columns by table name. Those of ops lack `kind` and `lane_id`, those of launches `is_graph`.
-                Launch rows that launched nothing kept and are no graph launch are dropped.
+            rows: Columns by table name; they are taken, one after another. Those of ops lack `kind` and `lane_id`,
+                those of launches `is_graph`. Launch rows that launched nothing kept and are no graph launch are
+                dropped.
             names: Interned names.
             shapes: Interned launch shapes.
             meta: What the file says of itself.
         """
         lanes, lane_id = _lanes(rows[OPS.name])
-        kinds = _kinds(rows[OPS.name]["category"], rows[OPS.name]["name_id"], names)
-        ops = _sorted(Columns(OPS, {**rows[OPS.name], "kind": kinds, "lane_id": lane_id}))
-        launches = _sorted(_useful_launches(rows[LAUNCHES.name], ops, names))
+        kinds = _kinds(rows[OPS.name].get("category"), rows[OPS.name].get("name_id"), names)
+        ops = _sorted(rows[OPS.name], kind=kinds, lane_id=lane_id)
+        launches = _sorted(*_useful_launches(rows[LAUNCHES.name], ops, names))
         # Longest first among equal starts, so that an enclosing range stands before what it encloses.
-        table = Columns(ANNOTATIONS, rows[ANNOTATIONS.name])
-        annotations = table.take(np.lexsort((table.file_row, -table.end_ns, table.start_ns)))
-        projections = _sorted(Columns(PROJECTIONS, rows[PROJECTIONS.name]))
+        annotations = _sorted(rows[ANNOTATIONS.name], longest_first=True)
+        projections = _sorted(rows[PROJECTIONS.name])
         tables = Tables(ops, launches, annotations, projections)
         return cls(tables, names, shapes, lanes, meta, join_launches(ops, launches))
 
@@ -213,13 +214,32 @@ class EventStore:
         return sum(table.nbytes for table in self.tables)
 
 
-def _sorted(table: Columns) -> Columns:
-    return table.take(np.lexsort((table.file_row, table.end_ns, table.start_ns)))
+def _sorted(chunks: Chunks, rows: Array | None = None, *, longest_first: bool = False, **derived: Array) -> Columns:
+    """Returns the table sorted by start, then end, then file order.
+
+    Args:
+        chunks: The columns as read; taken one at a time, so that memory never holds all of them twice.
+        rows: The rows to keep; all where None.
+        longest_first: Among equal starts, the latest end first.
+        derived: Columns that were not read.
+    """
+    end = chunks.get("end_ns")
+    order = np.lexsort((chunks.get("file_row"), -end if longest_first else end, chunks.get("start_ns")))
+    del end
+    if rows is not None:
+        keep = np.zeros(order.size, bool)
+        keep[rows] = True
+        order = order[keep[order]]
+    columns = {}
+    for column in chunks.schema.columns:
+        values = derived.pop(column.name) if column.name in derived else chunks.take(column.name)
+        columns[column.name] = values[order].astype(column.dtype, copy=False)
+    return Columns(chunks.schema, columns)
 
 
-def _lanes(ops: Mapping[str, Array]) -> tuple[tuple[LaneKey, ...], Array]:
+def _lanes(ops: Chunks) -> tuple[tuple[LaneKey, ...], Array]:
     """Returns the distinct lanes in order, and each op's position among them."""
-    process, device, stream = (np.asarray(ops[name], np.int64) for name in ("process", "device", "stream"))
+    process, device, stream = (ops.get(name).astype(np.int64) for name in ("process", "device", "stream"))
     order = np.lexsort((stream, device, process))
     change = np.ones(order.size, bool)
     change[1:] = (np.diff(process[order]) != 0) | (np.diff(device[order]) != 0) | (np.diff(stream[order]) != 0)
@@ -238,14 +258,14 @@ def _kinds(category: Array, name_id: Array, names: Interner[str]) -> Array:
     return kinds[inverse]
 
 
-def _useful_launches(launches: Mapping[str, Array], ops: Columns, names: Interner[str]) -> Columns:
-    """Drops runtime rows that launched no kept op and launch no graph."""
-    name_ids = np.unique(launches["name_id"])
-    graph_ids = [name_id for name_id in name_ids.tolist() if is_graph_launch(names[name_id])]
-    is_graph = np.isin(launches["name_id"], np.asarray(graph_ids, np.uint32))
-    table = Columns(LAUNCHES, {**launches, "is_graph": is_graph})
-    known = (table.correlation != 0) & (table.correlation != MISSING)
-    return table.take(np.flatnonzero(is_graph | (known & np.isin(table.correlation, ops.correlation))))
+def _useful_launches(launches: Chunks, ops: Columns, names: Interner[str]) -> tuple[Chunks, Array]:
+    """Returns the launches with `is_graph`, and the rows that launched a kept op or launch a graph."""
+    name_id, correlation = launches.get("name_id"), launches.get("correlation")
+    graph_ids = [i for i in np.unique(name_id).tolist() if is_graph_launch(names[i])]
+    is_graph = np.isin(name_id, np.asarray(graph_ids, np.uint32))
+    launches.add({"is_graph": is_graph})
+    known = (correlation != 0) & (correlation != MISSING)
+    return launches, np.flatnonzero(is_graph | (known & np.isin(correlation, ops.correlation)))
 
 
 def _rows_by_id(table: Columns) -> SortedDict[tuple[int, int], list[int]]:
