@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tui_trace.ingest.edges import HAS_EDGES, edge_ends
 from tui_trace.ingest.event import Event
 from tui_trace.ingest.rescue import events_at_seam, rescue_event
 from tui_trace.ingest.rows import InexactTimesError, RowBuilder
@@ -52,6 +53,8 @@ class SliceDecoder:
             piece: The slice.
             layout: The file's layout, which tells single events apart where the slice does not decode.
         """
+        if layout is not None and b"\n" not in layout.separator:
+            self._add_edges(piece, layout)
         if not self._unread and NEEDED.search(piece.data, piece.start, piece.end) is None:
             return
         if self._floats_are_exact and not self._unread:
@@ -67,6 +70,12 @@ class SliceDecoder:
         for text, offset in single_events(piece, layout):
             events += self._decode_one(text, offset)
         self.rows.add(events, exact=True)
+
+    def _add_edges(self, piece: Slice, layout: Layout) -> None:
+        if HAS_EDGES.search(piece.data, piece.start, piece.end) is not None:
+            ends = edge_ends(text for text, _ in single_events(piece, layout))
+            if ends:
+                self.rows.add_edge_ends(ends)
 
     def finish(self) -> None:
         """Counts what was left open at the end of the file."""

@@ -26,7 +26,7 @@ from tui_trace.ingest.scan import Scanner
 from tui_trace.ingest.source import ByteSource
 from tui_trace.store.chunks import Chunks
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
-from tui_trace.store.schema import SCHEMAS
+from tui_trace.store.schema import READ_SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +137,7 @@ def merge(parts: Sequence[Rows]) -> Rows:
     names: Interner[str] = Interner("")
     shapes: Interner[LaunchShape] = Interner(NO_SHAPE)
     processes: Interner[str] = Interner("")
-    columns = {schema.name: Chunks(schema) for schema in SCHEMAS}
+    columns = {schema.name: Chunks(schema) for schema in READ_SCHEMAS}
     count = 0
     for part in parts:
         maps: dict[str, Array] = {
@@ -172,7 +172,7 @@ def _write(path: Path, result: RangeRows) -> None:
 
 
 def _read(path: Path) -> RangeRows:
-    columns = {schema.name: Chunks(schema) for schema in SCHEMAS}
+    columns = {schema.name: Chunks(schema) for schema in READ_SCHEMAS}
     with np.load(path, allow_pickle=False) as file:
         tail = msgspec.json.decode(file["tail"].tobytes(), type=_Tail)
         for key in file.files:

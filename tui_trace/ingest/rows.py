@@ -17,11 +17,12 @@ from tui_trace.ingest.pairs import BeginEndPairs
 from tui_trace.store.chunks import Chunks
 from tui_trace.store.kinds import Category
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
-from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, SCHEMAS
+from tui_trace.store.schema import ANNOTATIONS, EDGE_ENDS, LAUNCHES, MISSING, OPS, PROJECTIONS, READ_SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tui_trace.ingest.edges import EdgeEnd
     from tui_trace.ingest.event import Args, Event
     from tui_trace.ingest.problems import ProblemCounter
     from tui_trace.store.schema import Array, IntArray
@@ -99,7 +100,7 @@ class RowBuilder:
 
     def __init__(self, problems: ProblemCounter) -> None:
         self._problems = problems
-        self._chunks = {schema.name: Chunks(schema) for schema in SCHEMAS}
+        self._chunks = {schema.name: Chunks(schema) for schema in READ_SCHEMAS}
         self._identities = Identities()
         self._row_of = _RowOfCategory()
         self._row_count = 0
@@ -153,6 +154,20 @@ class RowBuilder:
             paired, self._paired = self._paired, []
             self.add(paired, exact=True)
 
+    def add_edge_ends(self, ends: Sequence[EdgeEnd]) -> None:
+        """Adds ends of recorded dependencies."""
+        process, pid = self._identities.split([end.pid for end in ends])
+        self._chunks[EDGE_ENDS.name].add(
+            {
+                "edge_id": np.array([end.id for end in ends], np.int64),
+                "is_source": np.array([end.ph == "s" for end in ends], bool),
+                "process": process,
+                "device": np.where(pid == MISSING, -1, pid).astype(np.int32),
+                "stream": self._identities.split([end.tid for end in ends])[1],
+                "time_ns": np.array([end.time_ns for end in ends], np.int64),
+            }
+        )
+
     def finish(self) -> None:
         """Counts what was left open at the end of the file."""
         self._pairs.finish()
@@ -160,7 +175,7 @@ class RowBuilder:
     def release(self) -> Rows:
         """Returns all rows and lets go of them, so that whoever takes columns frees their memory."""
         rows = self.rows
-        self._chunks = {schema.name: Chunks(schema) for schema in SCHEMAS}
+        self._chunks = {schema.name: Chunks(schema) for schema in READ_SCHEMAS}
         return rows
 
     @property

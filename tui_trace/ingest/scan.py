@@ -152,12 +152,13 @@ class Scanner:
         """Reads until the list of events opens; returns the position behind its bracket."""
         while True:
             self._fill()
-            start = layouts.events_start(self._data, self._end)
+            may_be_json = _may_be_json(self._data, self._end)
+            start = layouts.events_start(self._data, self._end) if may_be_json else -1
             if start >= 0:
                 self.header = bytes(self._data[: start - 1])
                 self.bare_array = layouts.is_bare_array(self._data, self._end)
                 return start
-            if self._at_end or self._end > MAX_EVENT_BYTES or not _may_be_json(self._data, self._end):
+            if self._at_end or self._end > MAX_EVENT_BYTES or not may_be_json:
                 raise NotATraceError(*_what_it_is(bytes(self._data[: min(self._end, 4096)])))
             self._grow()
 

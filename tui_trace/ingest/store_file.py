@@ -1,6 +1,6 @@
 """An event store as one file of columns: written by the loader, mapped by whoever shows it, kept by the cache.
 
-Layout: magic, length of the header, the header as JSON, then the columns, each aligned. The arrays of a store that is
+Layout: magic, length and checksum of the header, the header as JSON, then the columns, each aligned and checksummed. The arrays of a store that is
 read are views of the mapped file: nothing is copied, and pages are read when they are first touched.
 """
 
@@ -108,7 +108,7 @@ def write(path: Path, store: EventStore, problems: tuple[Problem, ...], *, compl
         )
     )
     with path.open("wb") as out:
-        out.write(MAGIC + len(header).to_bytes(8, "little") + header)
+        out.write(MAGIC + len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(8, "little") + header)
         out.write(bytes(-out.tell() % _ALIGN))
         for array in arrays.values():
             out.write(np.ascontiguousarray(array).data)
@@ -130,10 +130,12 @@ def read(path: Path) -> tuple[EventStore, tuple[Problem, ...], bool]:
             data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         except ValueError as error:
             raise StoreFileError(f"{path}: {error}") from None
-    head = len(MAGIC) + 8
+    head = len(MAGIC) + 16
     if bytes(data[: len(MAGIC)]) != MAGIC:
         raise StoreFileError(f"{path} is no store file")
-    size = int.from_bytes(data[len(MAGIC) : head], "little")
+    size = int.from_bytes(data[len(MAGIC) : len(MAGIC) + 8], "little")
+    if zlib.crc32(data[head : head + size]) != int.from_bytes(data[len(MAGIC) + 8 : head], "little"):
+        raise StoreFileError(f"{path} has a damaged header")
     try:
         header = msgspec.json.decode(data[head : head + size], type=_Header)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

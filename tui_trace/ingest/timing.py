@@ -26,6 +26,9 @@ def leave_out_untimed(rows: Rows, problems: ProblemCounter) -> Rows:
     """
     columns = {}
     for table, chunks in rows.columns.items():
+        if "start_ns" not in chunks:
+            columns[table] = chunks
+            continue
         start = chunks.get("start_ns")
         far = np.abs(start - int(np.median(start))) > FAR_NS if start.size else np.zeros(0, bool)
         columns[table] = chunks

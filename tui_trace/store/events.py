@@ -10,8 +10,9 @@ import numpy as np
 from sortedcontainers import SortedDict
 
 from tui_trace.store.correlation import CorrelationIndex, join_launches
+from tui_trace.store.edges import join_edges
 from tui_trace.store.kinds import is_graph_launch, kind_of
-from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, Columns
+from tui_trace.store.schema import ANNOTATIONS, EDGE_ENDS, LAUNCHES, MISSING, OPS, PROJECTIONS, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +75,7 @@ class Tables(NamedTuple):
     launches: Columns
     annotations: Columns
     projections: Columns
+    edges: Columns
 
 
 class EventStore:
@@ -87,6 +89,7 @@ class EventStore:
         launches: Launch rows, `schema.LAUNCHES`.
         annotations: CPU annotations, `schema.ANNOTATIONS`.
         projections: GPU copies of annotations, `schema.PROJECTIONS`.
+        edges: Dependencies between ops that the file records, `schema.EDGES`.
         names: Interned names, shared by all tables.
         shapes: Interned launch shapes.
         lanes: Lanes that hold ops, ordered by process, device, stream.
@@ -106,14 +109,14 @@ class EventStore:
         """Takes tables that are sorted and whole. `build` makes them from what a file holds.
 
         Args:
-            tables: The four tables.
+            tables: The tables.
             names: Interned names.
             shapes: Interned launch shapes.
             lanes: The lanes that `ops.lane_id` numbers.
             meta: What the file says of itself.
             launch_of_op: Row of each op's launch, -1 for none, shape (ops,).
         """
-        self.ops, self.launches, self.annotations, self.projections = tables
+        self.ops, self.launches, self.annotations, self.projections, self.edges = tables
         self.names = names
         self.shapes = shapes
         self.lanes = lanes
@@ -145,13 +148,14 @@ class EventStore:
         # Longest first among equal starts, so that an enclosing range stands before what it encloses.
         annotations = _sorted(rows[ANNOTATIONS.name], longest_first=True)
         projections = _sorted(rows[PROJECTIONS.name])
-        tables = Tables(ops, launches, annotations, projections)
+        edges = join_edges(rows[EDGE_ENDS.name], ops, lanes)
+        tables = Tables(ops, launches, annotations, projections, edges)
         return cls(tables, names, shapes, lanes, meta, join_launches(ops, launches))
 
     @property
     def tables(self) -> Tables:
-        """The four tables."""
-        return Tables(self.ops, self.launches, self.annotations, self.projections)
+        """The tables."""
+        return Tables(self.ops, self.launches, self.annotations, self.projections, self.edges)
 
     @cached_property
     def replays(self) -> SortedDict[ReplayKey, ReplayRows]:

@@ -136,7 +136,33 @@ PROJECTIONS = Schema(
     ),
 )
 
-SCHEMAS = (OPS, LAUNCHES, ANNOTATIONS, PROJECTIONS)
+EDGES = Schema(
+    "edges",
+    "One dependency between two ops that the file records. Sorted by the op that waits.",
+    (
+        Column("src_row", "int64", "op row", "Row of the op that must end first."),
+        Column("dst_row", "int64", "op row", "Row of the op that waits for it."),
+    ),
+)
+
+SCHEMAS = (OPS, LAUNCHES, ANNOTATIONS, PROJECTIONS, EDGES)
+"""The tables of a store."""
+
+EDGE_ENDS = Schema(
+    "edge_ends",
+    "One end of a recorded dependency, as read: a flow row that names a lane and a time on it.",
+    (
+        Column("edge_id", "int64", "flow id", "Shared by the ends of an edge."),
+        Column("is_source", "bool", "flag", "The end at the op that must end first."),
+        _PROCESS,
+        Column("device", "int32", "device ordinal", "`pid` of the flow row."),
+        Column("stream", "int64", "stream id", "`tid` of the flow row."),
+        Column("time_ns", "int64", "ns", "Time of the flow row: within its op."),
+    ),
+)
+
+READ_SCHEMAS = (OPS, LAUNCHES, ANNOTATIONS, PROJECTIONS, EDGE_ENDS)
+"""The tables as read, before a store is built."""
 
 
 class Columns:

@@ -28,6 +28,9 @@ def validate(store: EventStore) -> list[str]:
     linked = launch >= 0
     if (store.launches.correlation[launch[linked]] != ops.correlation[linked]).any():
         broken.append("an op's launch has another correlation than the op")
+    edges = store.edges
+    if len(edges) and max(edges.src_row.max(), edges.dst_row.max()) >= len(ops):
+        broken.append("an edge leads to an op that is not there")
     seen = np.zeros(len(ops), np.int64)
     for rows in store.replays.values():
         seen[rows.op_rows] += 1
