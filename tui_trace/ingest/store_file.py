@@ -1,7 +1,7 @@
 """An event store as one file of columns: written by the loader, mapped by whoever shows it, kept by the cache.
 
-Layout: magic, length and checksum of the header, the header as JSON, then the columns, each aligned and checksummed. The arrays of a store that is
-read are views of the mapped file: nothing is copied, and pages are read when they are first touched.
+Layout: magic, length and checksum of the header, the header as JSON, then the columns, each aligned and with its
+checksum in the header. The arrays of a store that is read are views of the mapped file: nothing is copied.
 """
 
 from __future__ import annotations
