@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_trace import __version__
-from tui_trace.errors import NotATraceError, TuiTraceError
+from tui_trace.errors import NotATraceError, TuiTraceError, UnknownReplayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tui_trace.trace import Trace
 
 EXIT_FINE, EXIT_USER = 0, 2
-COMMANDS = ("demo", "report", "links", "annotations", "check", "open")
+COMMANDS = ("demo", "report", "links", "lanes", "annotations", "check", "open")
 DEMO_TRACE = "decode_large.json.gz"
 GLYPHS = ("braille", "block", "ascii")
 
@@ -77,6 +77,13 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--format", choices=("text", "json", "md", "csv"), default="text")
     links = command("links", "print each op of a replay with its releaser, segment and chain, as JSON", _links)
     links.add_argument("--replay", type=int, required=True, metavar="N", help="which replay, counted from 1")
+    lanes = command("lanes", "say why there are so many lanes, what they hold and what each role does", _lanes)
+    lanes.add_argument("--replay", type=int, metavar="N", help="which replay, from 1; the median one if left out")
+    lanes.add_argument("--format", choices=("text", "json"), default="text")
+    for sub in (report, links, lanes):
+        sub.add_argument(
+            "--graph-dump", type=Path, metavar="FILE", help="the graph's own dump (debug_dump, DOT), plain or .gz"
+        )
     command("check", "say what is wrong with a file, with examples and places; exit 2 where anything is", _check)
     annotations = command("annotations", "explain every projection of every annotation", _annotations)
     annotations.add_argument("--format", choices=("text", "json"), default="text")
@@ -98,7 +105,17 @@ def _read_and_warn(parsed: argparse.Namespace) -> Trace:
     trace = _read(parsed)
     for problem in trace.problems:
         _tell(f"tui-trace: {trace.name}: {problem.kind} (×{problem.count})")
+    if getattr(parsed, "graph_dump", None) is not None:
+        _take_dump(trace, parsed.graph_dump)
     return trace
+
+
+def _take_dump(trace: Trace, dump: Path) -> None:
+    """Takes the dependencies of the trace's graphs from the driver's own dump, and says how well it fits."""
+    from tui_trace.report.lanes import dump_line
+
+    for family, match in zip(trace.families, trace.take_graph_dump(dump), strict=True):
+        _tell(f"tui-trace: graph {family.label}: {dump_line(match.matched, match.ops, match.nodes)}")
 
 
 def _write(data: str | bytes) -> None:
@@ -126,6 +143,18 @@ def _links(parsed: argparse.Namespace) -> int:
 
     trace = _read_and_warn(parsed)
     _write(export.to_json(export.links_data(trace.replay(parsed.replay), list(trace.store.names))))
+    return EXIT_FINE
+
+
+def _lanes(parsed: argparse.Namespace) -> int:
+    from tui_trace.report import export, lanes, text
+
+    trace = _read_and_warn(parsed)
+    replay = text.main_replay(trace) if parsed.replay is None else trace.replay(parsed.replay)
+    if replay is None:
+        raise UnknownReplayError(f"{trace.name} has no replays", "It has no graph launch and no op of a graph.")
+    as_json = parsed.format == "json"
+    _write(export.to_json(lanes.lanes_data(replay)) if as_json else lanes.lanes_text(replay))
     return EXIT_FINE
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui_trace.analysis.intervals import covered_ns
+from tui_trace.analysis.groups import alone_ns, union_by_group
 from tui_trace.store.kinds import Kind
 
 if TYPE_CHECKING:
@@ -177,26 +177,39 @@ def chains(start_ns: IntArray, end_ns: IntArray, lane: Array, name_id: Array, ki
     path = critical_path(end_ns, links.released_by)
     gaps = start_ns[path] - np.r_[start_ns.min(), end_ns[path[:-1]]]
     of_op, runs = _peel(start_ns, lane, links.released_by, path)
-    joins = _join_ops(links.released_by, lane, of_op, runs)
+    joins = _join_ops(links, lane, of_op, runs)
     role_of_run, role_names, role_runs = _fold(name_id, kind, runs, end_ns - start_ns)
-    items = tuple(
-        Chain(
-            id=i,
-            role=role_of_run[i],
-            ops=ops,
-            start_ns=int(start_ns[ops[0]]),
-            end_ns=int(end_ns[ops].max()),
-            busy_ns=covered_ns(start_ns[ops], end_ns[ops]),
-            fork_op=int(links.released_by[ops[0]]),
-            join_op=joins[i],
-        )
-        for i, ops in enumerate(runs)
+    chain_busy = union_by_group(start_ns, end_ns, of_op, len(runs)).covered_ns.tolist()
+    latest = np.full(len(runs), np.iinfo(np.int64).min)
+    np.maximum.at(latest, of_op, end_ns)
+    first = np.array([run[0] for run in runs], np.int64)
+    rows = zip(
+        runs,
+        role_of_run,
+        start_ns[first].tolist(),
+        latest.tolist(),
+        chain_busy,
+        links.released_by[first].tolist(),
+        joins,
+        strict=True,
     )
-    busy = covered_ns(start_ns, end_ns)
+    items = tuple(
+        Chain(id=i, role=role, ops=ops, start_ns=start, end_ns=end, busy_ns=busy, fork_op=fork, join_op=join)
+        for i, (ops, role, start, end, busy, fork, join) in enumerate(rows)
+    )
     role_of_op = np.array(role_of_run, np.int64)[of_op]
+    pieces = union_by_group(start_ns, end_ns, role_of_op, len(role_names))
+    role_rows = zip(
+        role_names,
+        role_runs,
+        np.bincount(role_of_op, minlength=len(role_names)).tolist(),
+        pieces.covered_ns.tolist(),
+        alone_ns(pieces).tolist(),
+        strict=True,
+    )
     roles = tuple(
-        _role(role, names, members, role_of_op == role, start_ns, end_ns, busy)
-        for role, (names, members) in enumerate(zip(role_names, role_runs, strict=True))
+        Role(id=i, name_ids=names, chains=tuple(members), ops=count, busy_ns=busy, exposed_ns=alone)
+        for i, (names, members, count, busy, alone) in enumerate(role_rows)
     )
     return Chains(
         of_op=of_op,
@@ -239,18 +252,19 @@ def _peel(start_ns: IntArray, lane: Array, released_by: IntArray, path: IntArray
     return of_op, runs
 
 
-def _join_ops(released_by: IntArray, lane: Array, of_op: IntArray, runs: list[IntArray]) -> list[int]:
+def _join_ops(links: Links, lane: Array, of_op: IntArray, runs: list[IntArray]) -> list[int]:
     """Returns, for each run, the first op of another run that waits for its last op, -1 for none known.
 
-    An op waits for its releaser and for the op before it on its lane.
+    An op waits for its releaser, for its other parent at a join, and for the op before it on its lane.
     """
     n = lane.size
     by_lane = np.argsort(lane, kind="stable")
     same = lane[by_lane[1:]] == lane[by_lane[:-1]]
     waiter = np.full(n, n, np.int64)
     np.minimum.at(waiter, by_lane[:-1][same], by_lane[1:][same])
-    linked = np.flatnonzero(released_by >= 0)
-    np.minimum.at(waiter, released_by[linked], linked)
+    for parent in (links.released_by, links.other_parent):
+        waits = np.flatnonzero(parent >= 0)
+        np.minimum.at(waiter, parent[waits], waits)
     last = np.array([run[-1] for run in runs], np.int64)
     join = waiter[last]
     foreign = (join < n) & (of_op[np.minimum(join, n - 1)] != np.arange(len(runs)))
@@ -267,12 +281,18 @@ def _fold(
 
     The driver is free to run a copy as one kernel or as several of other names, so runs of copies are one.
     """
+    tokens = np.where(kind == Kind.COPY, _ANY_COPY, name_id.astype(np.int64)).tolist()
+    lengths = duration_ns.tolist()
     members: dict[tuple[int, ...], list[int]] = {}
-    for run in range(1, len(runs)):
-        token = np.where(kind[runs[run]] == Kind.COPY, _ANY_COPY, name_id[runs[run]].astype(np.int64))
-        repeats = np.r_[False, (token[1:] == _ANY_COPY) & (token[:-1] == _ANY_COPY)]
-        members.setdefault(tuple(token[~repeats].tolist()), []).append(run)
-    busy = {names: sum(int(duration_ns[runs[run]].sum()) for run in ids) for names, ids in members.items()}
+    busy: dict[tuple[int, ...], int] = {}
+    for run, ops in enumerate(runs[1:], 1):
+        inside = ops.tolist()
+        key: list[int] = []
+        for token in (tokens[op] for op in inside):
+            if token != _ANY_COPY or not key or key[-1] != _ANY_COPY:
+                key.append(token)
+        members.setdefault(tuple(key), []).append(run)
+        busy[tuple(key)] = busy.get(tuple(key), 0) + sum(lengths[op] for op in inside)
     ordered = sorted(members, key=lambda names: -busy[names])
     role_of_run = [MAIN] * len(runs)
     for role, names in enumerate(ordered, 1):
@@ -280,22 +300,3 @@ def _fold(
             role_of_run[run] = role
     role_runs = [[MAIN], *(members[names] for names in ordered)]
     return role_of_run, [tuple(name_id[runs[ids[0]]].tolist()) for ids in role_runs], role_runs
-
-
-def _role(
-    role: int,
-    names: tuple[int, ...],
-    members: list[int],
-    mask: Array,
-    start_ns: IntArray,
-    end_ns: IntArray,
-    busy_ns: int,
-) -> Role:
-    return Role(
-        id=role,
-        name_ids=names,
-        chains=tuple(members),
-        ops=int(mask.sum()),
-        busy_ns=covered_ns(start_ns[mask], end_ns[mask]),
-        exposed_ns=busy_ns - covered_ns(start_ns[~mask], end_ns[~mask]),
-    )

@@ -58,10 +58,25 @@ def graph_order(op_hash: NDArray[np.uint64], lane: Array) -> GraphOrder:
     return GraphOrder(signature, np.concatenate([pieces[rank] for rank in lane_rank]))
 
 
-def op_hashes(name_id: Array, shape_id: Array) -> NDArray[np.uint64]:
-    """Returns a 64-bit value for what each op is: its name and launch shape."""
+def op_hashes(
+    name_id: Array, shape_id: Array, moved_bytes: Array | None = None, graph_node_id: Array | None = None
+) -> NDArray[np.uint64]:
+    """Returns a 64-bit value for what each op is.
+
+    Args:
+        name_id: Its name, shape (n,).
+        shape_id: Its launch shape, shape (n,).
+        moved_bytes: Bytes of a copy or memset, shape (n,): tells apart graphs that differ in nothing else.
+        graph_node_id: Node of the executable graph, 0 where the trace has none, shape (n,). Where all ops have one,
+            lanes of the same content are told apart by it exactly.
+    """
     with np.errstate(over="ignore"):
-        return _scramble(name_id.astype(np.uint64) * _MIX + shape_id.astype(np.uint64))
+        value = _scramble(name_id.astype(np.uint64) * _MIX + shape_id.astype(np.uint64))
+        if moved_bytes is not None:
+            value = _scramble(value + moved_bytes.astype(np.int64).view(np.uint64) * _STEP)
+        if graph_node_id is not None and graph_node_id.all():
+            value = _scramble(value ^ graph_node_id.astype(np.uint64) * _MIX)
+        return value
 
 
 def _scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -1,9 +1,8 @@
-"""Which op released which: the dependencies of a replay, read off its lanes and its times.
+"""Which op released which: the dependencies of a replay, from the strongest evidence there is.
 
-The model. An op starts a short latency after the last op it waited for has ended. Its neighbour before it on its
-lane is always one of those: the driver keeps two nodes in a row on one lane only where the graph orders them. Another
-lane's op is one where it explains the start, in every replay of the graph, clearly better than the neighbour does.
-"Explains" is a likelihood: most releases take a few hundred nanoseconds, some up to 2 µs, few longer.
+Recorded edges, from the trace or from a dump of the graph, are exact. Without them the op before on a lane is a
+certain parent, and parents on other lanes are inferred from the times of all replays of the graph (`release_model`).
+In one replay an op's releaser is the parent that ended last there.
 """
 
 from __future__ import annotations
@@ -14,9 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.analysis.contention import Busy, gpu_state, was_held
+from tui_trace.analysis.latency import FLOOR_NS, LATE_NS
+from tui_trace.analysis.release_model import infer
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tui_trace.analysis.contention import Beside, Footprint
+    from tui_trace.analysis.release_model import Traits
     from tui_trace.store.schema import Array, IntArray
 
 
@@ -25,7 +30,7 @@ class Evidence(IntEnum):
 
     NONE = 0
     EDGE = 1
-    """The file records the dependency."""
+    """The trace, or a dump of the graph, records the dependency."""
     LANE = 2
     """The op before it on its lane: always a dependency."""
     TIMING = 3
@@ -35,21 +40,15 @@ class Evidence(IntEnum):
 EVIDENCE_NAMES = (None, "edge", "lane", "timing")
 """Names by `Evidence`, as exports print them."""
 
-LATENCY_FLOOR_NS = 150
-"""No release across lanes is faster. Lane neighbours of graphs whose dependencies are known start 190 ns or more
-after their releaser at the 1st percentile; an end closer to a start than this did not cause it."""
+LATENCY_FLOOR_NS = FLOOR_NS
+"""An end closer to a start than this did not cause it, but for one real kernel in a hundred."""
 
-_TYPICAL_NS = 700
-_SLOW_NS = 2_000
-_TAIL_NS = 60_000
-_TYPICAL_SHARE, _SLOW_SHARE, _TAIL_SHARE = 0.9, 0.085, 0.015
-"""Shares of releases that take up to `_TYPICAL_NS`, up to `_SLOW_NS` and up to `_TAIL_NS` (wide joins, a first
-replay, a busy GPU), measured on graphs whose dependencies are known."""
+_MARGINS = (0.0, 0.25, 0.5, 0.75, 1.5, 2.5, 3.5, 5.0, 7.0, 10.0)
+_CONFIDENCES = (0.35, 0.7, 0.82, 0.87, 0.93, 0.97, 0.99, 0.996, 0.999, 0.9999)
+"""How often links of this margin are true: 32,258 links to other lanes of 44 recorded graphs, one and all replays
+(`benchmarks/links.py` prints the table)."""
 
-_CANDIDATES = 8
-"""Ops that ended last before a start, a replay; the true releaser was among them in every known graph."""
-
-_MIN_LOG = -20.0
+_NO_TIME = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,20 @@ class Links:
     Attributes:
         released_by: The op whose end let this one start, -1 for none known.
         evidence: `Evidence` of each link.
-        confidence: 0 to 1: how sure the link is.
+        confidence: 0 to 1: how sure it is that the op depends on its releaser.
         gap_ns: Start minus the releaser's end (below 0 where a lane's ops overlap); 0 without a releaser.
-        agree: Replays of the graph in which the releaser ended last among what this op is known to wait for.
+        agree: Replays of the graph in which the same op released it.
         samples: Replays of the graph that had a say.
+        other_parent: At a join, the parent that did not end last: the lane neighbour or an op of another lane; -1
+            where none is known.
+        runner_up: The op of another lane that came second as an account of the starts, -1 for none.
+        margin: Log odds of the account with this releaser against the next best; inf where recorded or certain.
+        gap_median_ns: Median of the gap to the same op over all replays of the graph.
+        gap_spread_ns: Largest minus smallest.
+        contended: A busy GPU could have set this start: the link says only what came before it.
+        held_ns: Part of the gap in which the op waited for a free multiprocessor, as far as launch shapes tell.
+        open_end: It ends its lane and nothing is seen to wait for it: its work ended long before its join, which
+            times do not show. Not so for the last op of the replay.
     """
 
     released_by: IntArray
@@ -71,78 +80,139 @@ class Links:
     gap_ns: IntArray
     agree: NDArray[np.int32]
     samples: int
+    other_parent: IntArray
+    runner_up: IntArray
+    margin: NDArray[np.float32]
+    gap_median_ns: IntArray
+    gap_spread_ns: IntArray
+    contended: NDArray[np.bool_]
+    held_ns: IntArray
+    open_end: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEdges:
+    """Dependencies that were recorded, as indices in graph order.
+
+    Attributes:
+        parent: The op waited for, shape (edges,).
+        child: The op that waits, shape (edges,).
+        known: Ops whose parents are all recorded, shape (n,); the others are inferred.
+    """
+
+    parent: IntArray
+    child: IntArray
+    known: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What is known of a graph's dependencies, as indices in graph order. All arrays have shape (n,).
+    """What is known of a graph's dependencies, as indices in graph order; n ops, R replays, k parents at most.
 
     Attributes:
-        neighbour: The op before on the same lane, -1 at the front of a lane.
-        other: The op of another lane that best explains the start, where one does; else -1.
-        confidence: How sure `other` is, 0 to 1.
+        neighbour: The op before on the same lane, -1 at the front of a lane, shape (n,).
+        follower: The op behind on the same lane, -1 at its end, shape (n,).
+        parents: Inferred parents on other lanes, the surest first, -1 for none, shape (k, n).
+        margin: Log odds of each, shape (k, n).
+        runner_up: See `Links`, shape (n,).
+        asks: What the ops ask of the GPU, None where unknown.
+        recorded: Recorded dependencies, None for none.
     """
 
     neighbour: IntArray
-    other: IntArray
-    confidence: NDArray[np.float32]
+    follower: IntArray
+    parents: IntArray
+    margin: NDArray[np.float64]
+    runner_up: IntArray
+    asks: Footprint | None = None
+    recorded: RecordedEdges | None = None
+
+    @property
+    def other(self) -> IntArray:
+        """The surest parent on another lane, -1 for none, shape (n,)."""
+        surest: IntArray = self.parents[0]
+        return surest
 
 
-def dependencies(start_ns: IntArray, end_ns: IntArray, lane: Array) -> Dependencies:
-    """Infers the dependencies of a graph from all of its replays.
+def dependencies(
+    start_ns: IntArray,
+    end_ns: IntArray,
+    lane: Array,
+    traits: Traits | None = None,
+    recorded: RecordedEdges | None = None,
+) -> Dependencies:
+    """Finds the dependencies of a graph from all of its replays.
 
     Args:
-        start_ns: Start of each op in each replay, ops in graph order, shape (replays, n).
-        end_ns: End of each, shape (replays, n).
+        start_ns: Start of each op in each replay, ops in graph order, shape (R, n).
+        end_ns: End of each, shape (R, n).
         lane: Lane number of each op, equal for the ops of one lane, in a row, shape (n,).
+        traits: What else is known of the ops: names, streams, launch shapes.
+        recorded: Recorded dependencies.
     """
     neighbour, follower = _neighbours(lane)
-    floor = _latency_floor(start_ns, end_ns, neighbour)
-    op, candidate = _candidates(start_ns, end_ns, lane, floor)
-    gaps = start_ns[:, op] - end_ns[:, candidate]
-    before = neighbour[op]
-    has_neighbour = before >= 0
-    lane_gaps = np.maximum(start_ns[:, op] - end_ns[:, np.maximum(before, 0)], floor)
-    # With a neighbour the op waits for both, so what explains its start is the later end of the two.
-    explained = _log_likelihood(np.where(has_neighbour, np.minimum(lane_gaps, gaps), gaps), floor).sum(axis=0)
-    score = explained + _prior(has_neighbour, follower[candidate] < 0, start_ns.shape[0])
-    alone = _log_likelihood(lane_gaps, floor).sum(axis=0)
-    score -= np.where(has_neighbour, alone, 0.0)
-
-    order = np.lexsort((-gaps.mean(axis=0), score, op))
-    op, candidate, score = op[order], candidate[order], score[order]
-    last = np.flatnonzero(np.r_[op[1:] != op[:-1], np.ones(min(op.size, 1), bool)])
-    other = np.full(lane.size, -1, np.int64)
-    confidence = np.zeros(lane.size, np.float32)
-    chosen = last[(neighbour[op[last]] < 0) | (score[last] > 0)]
-    other[op[chosen]] = candidate[chosen]
-    second = np.where((chosen > 0) & (op[chosen - 1] == op[chosen]), score[chosen - 1], -np.inf)
-    second = np.maximum(second, np.where(neighbour[op[chosen]] >= 0, 0.0, -np.inf))
-    margin = np.minimum(score[chosen] - second, 30.0)
-    confidence[op[chosen]] = 1.0 / (1.0 + np.exp(-margin))
-    return Dependencies(neighbour, other, confidence)
+    found = infer(start_ns, end_ns, neighbour, follower, lane, traits)
+    asks = traits.asks if traits is not None else None
+    return Dependencies(neighbour, follower, found.parents, found.margin, found.runner_up, asks, recorded)
 
 
-def links(known: Dependencies, start_ns: IntArray, end_ns: IntArray, replay: int) -> Links:
+def links(
+    known: Dependencies, start_ns: IntArray, end_ns: IntArray, replay: int, beside: Beside | None = None
+) -> Links:
     """Names the releaser of each op in one replay: the latest to end of what the op waits for.
 
     Args:
         known: The graph's dependencies.
-        start_ns: Start of each op in each replay, shape (replays, n).
-        end_ns: End of each, shape (replays, n).
+        start_ns: Start of each op in each replay, shape (R, n).
+        end_ns: End of each, shape (R, n).
         replay: Which replay.
+        beside: Other work on the device while it ran.
     """
-    lane_end = np.where(known.neighbour >= 0, end_ns[:, np.maximum(known.neighbour, 0)], np.iinfo(np.int64).min)
-    other_end = np.where(known.other >= 0, end_ns[:, np.maximum(known.other, 0)], np.iinfo(np.int64).min)
-    crosses = (other_end > lane_end) & (known.other >= 0)
-    by_other = crosses[replay]
-    released_by = np.where(by_other, known.other, known.neighbour)
+    n = known.neighbour.size
+    accounts = np.concatenate((known.neighbour[None], known.parents))
+    ends = np.where(accounts >= 0, end_ns[replay][np.maximum(accounts, 0)], _NO_TIME)
+    first, second = _two_latest(ends)
+    ops = np.arange(n)
+    released_by, other_parent = accounts[first, ops], accounts[second, ops]
+    by_timing = (first > 0) & (released_by >= 0)
+    margin = np.where(by_timing, known.margin[np.maximum(first - 1, 0), ops], np.inf)
+    evidence = np.where(by_timing, Evidence.TIMING, np.where(released_by >= 0, Evidence.LANE, Evidence.NONE))
+    confidence = np.where(by_timing, np.interp(margin, _MARGINS, _CONFIDENCES), (released_by >= 0).astype(float))
+    runner_up = known.runner_up
+    waits_for = known.parents
+    if known.recorded is not None:
+        exact, rival, parents = _recorded(known.recorded, start_ns[replay], end_ns[replay])
+        released_by, other_parent = (
+            np.where(known.recorded.known, a, b) for a, b in ((exact, released_by), (rival, other_parent))
+        )
+        evidence = np.where(known.recorded.known, np.where(exact >= 0, Evidence.EDGE, Evidence.NONE), evidence)
+        confidence = np.where(known.recorded.known, (exact >= 0).astype(float), confidence)
+        margin = np.where(known.recorded.known, np.inf, margin)
+        runner_up = np.where(known.recorded.known, -1, runner_up)
+        waits_for = parents if known.recorded.known.all() else np.concatenate((parents, waits_for.ravel()))
     has = released_by >= 0
-    gap = np.where(has, start_ns[replay] - end_ns[replay, np.maximum(released_by, 0)], 0)
-    evidence = np.where(by_other, Evidence.TIMING, np.where(has, Evidence.LANE, Evidence.NONE)).astype(np.uint8)
-    confidence = np.where(by_other, known.confidence, has.astype(np.float32))
-    agree = (crosses == by_other).sum(axis=0).astype(np.int32)
-    return Links(released_by, evidence, confidence.astype(np.float32), gap, agree, start_ns.shape[0])
+    gaps = start_ns - end_ns[:, np.maximum(released_by, 0)]
+    gap = np.where(has, gaps[replay], 0)
+    state = gpu_state(start_ns[replay], end_ns[replay], known.asks, beside)
+    free = state.free_at_start_ns - state.free_at_end_ns[np.maximum(released_by, 0)]
+    held = has & was_held(gap, free, state.busy)
+    busy = state.busy
+    return Links(
+        released_by=released_by,
+        evidence=evidence.astype(np.uint8),
+        confidence=confidence.astype(np.float32),
+        gap_ns=gap,
+        agree=_agree(known, start_ns, end_ns, released_by),
+        samples=start_ns.shape[0],
+        other_parent=other_parent,
+        runner_up=runner_up,
+        margin=margin.astype(np.float32),
+        gap_median_ns=np.where(has, np.median(gaps, axis=0), 0).astype(np.int64),
+        gap_spread_ns=np.where(has, np.ptp(gaps, axis=0), 0),
+        contended=has & (evidence != Evidence.EDGE) & (held | ((busy >= Busy.SPLIT) & (evidence == Evidence.TIMING))),
+        held_ns=np.where(held, gap - LATE_NS, 0),
+        open_end=_open_ends(known, waits_for, end_ns[replay]),
+    )
 
 
 def in_replay_order(found: Links, order: IntArray) -> Links:
@@ -154,14 +224,47 @@ def in_replay_order(found: Links, order: IntArray) -> Links:
     """
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    released_by = found.released_by[place]
+
+    def indices(values: IntArray) -> IntArray:
+        here = values[place]
+        return np.where(here >= 0, order[here], -1) if order.size else here
+
     return Links(
-        np.where(released_by >= 0, order[released_by], -1),
-        found.evidence[place],
-        found.confidence[place],
-        found.gap_ns[place],
-        found.agree[place],
-        found.samples,
+        released_by=indices(found.released_by),
+        evidence=found.evidence[place],
+        confidence=found.confidence[place],
+        gap_ns=found.gap_ns[place],
+        agree=found.agree[place],
+        samples=found.samples,
+        other_parent=indices(found.other_parent),
+        runner_up=indices(found.runner_up),
+        margin=found.margin[place],
+        gap_median_ns=found.gap_median_ns[place],
+        gap_spread_ns=found.gap_spread_ns[place],
+        contended=found.contended[place],
+        held_ns=found.held_ns[place],
+        open_end=found.open_end[place],
+    )
+
+
+def no_links() -> Links:
+    """Returns the links of a replay without ops."""
+    whole, flag, real = np.zeros(0, np.int64), np.zeros(0, bool), np.zeros(0, np.float32)
+    return Links(
+        whole,
+        np.zeros(0, np.uint8),
+        real,
+        whole,
+        np.zeros(0, np.int32),
+        0,
+        whole,
+        whole,
+        real,
+        whole,
+        whole,
+        flag,
+        whole,
+        flag,
     )
 
 
@@ -175,50 +278,55 @@ def _neighbours(lane: Array) -> tuple[IntArray, IntArray]:
     return before, behind
 
 
-def _latency_floor(start_ns: IntArray, end_ns: IntArray, neighbour: IntArray) -> int:
-    """Returns the least latency of a release: lower than `LATENCY_FLOOR_NS` where the trace shows it, or its clock
-    is coarser."""
-    followers = np.flatnonzero(neighbour >= 0)
-    if followers.size == 0:
-        return LATENCY_FLOOR_NS
-    gaps = start_ns[:, followers] - end_ns[:, neighbour[followers]]
-    return int(np.clip(np.percentile(gaps, 5) * 0.75, 0, LATENCY_FLOOR_NS))
+def _two_latest(ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Returns the rows with the latest and the second latest end of each column; the first row wins a tie."""
+    ops = np.arange(ends.shape[1])
+    first = np.argmax(ends, axis=0)
+    rest = ends.copy()
+    rest[first, ops] = _NO_TIME
+    second = np.argmax(rest, axis=0)
+    # Where no row is left, any row that holds no op will do.
+    empty = np.argmin(ends, axis=0)
+    return first, np.where(rest[second, ops] == _NO_TIME, empty, second)
 
 
-def _candidates(start_ns: IntArray, end_ns: IntArray, lane: Array, floor: int) -> tuple[IntArray, IntArray]:
-    """Returns (op, candidate releaser) pairs: on another lane, among the last to end before the op's start in some
-    replay, and ended before it in every replay."""
-    replays, n = start_ns.shape
-    found = np.empty((replays, n, _CANDIDATES), np.int64)
-    for r in range(replays):
-        by_end = np.argsort(end_ns[r], kind="stable")
-        ended = np.searchsorted(end_ns[r][by_end], start_ns[r] - floor, "right")
-        place = ended[:, None] - 1 - np.arange(_CANDIDATES)
-        found[r] = np.where(place >= 0, by_end[np.maximum(place, 0)], -1)
-    op = np.broadcast_to(np.arange(n)[:, None], found.shape[1:])
-    pairs = np.unique((op * (n + 1) + found + 1).ravel())
-    op, candidate = pairs // (n + 1), pairs % (n + 1) - 1
-    keep = candidate >= 0
-    op, candidate = op[keep], candidate[keep]
-    keep = (lane[op] != lane[candidate]) & (start_ns[:, op] - end_ns[:, candidate] >= floor).all(axis=0)
-    return op[keep], candidate[keep]
+def _recorded(edges: RecordedEdges, start_ns: IntArray, end_ns: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Returns the latest and the second latest recorded parent of each op, and every op that is a parent.
 
-
-def _log_likelihood(gaps: IntArray, floor: int) -> NDArray[np.float64]:
-    """Returns the log density of a release latency, per ns: typical, slow or tail."""
-    density = np.where(gaps < _TAIL_NS, _TAIL_SHARE / _TAIL_NS, 0.0)
-    density += np.where(gaps < _SLOW_NS, _SLOW_SHARE / (_SLOW_NS - floor), 0.0)
-    density += np.where(gaps < _TYPICAL_NS, _TYPICAL_SHARE / (_TYPICAL_NS - floor), 0.0)
-    return np.log(np.maximum(density, np.exp(_MIN_LOG)))
-
-
-def _prior(has_neighbour: Array, candidate_is_last: Array, replays: int) -> NDArray[np.float64]:
-    """Returns the log odds of a link before any time is looked at.
-
-    An op with a neighbour needs no other releaser, so one must be worth more than chance offers; several replays of
-    one graph are not independent, so the bar does not rise with all of them. The op that ends a lane has its
-    dependants elsewhere; the op in front of a lane is a later-recorded child, so its parent's lane goes on.
+    A parent that did not start before its child cannot have released it, whatever the record says.
     """
-    join = np.where(candidate_is_last, 2.0, -2.0) - min(6.0, 1.0 + replays)
-    opens = np.where(candidate_is_last, -3.0, 0.0)
-    return np.where(has_neighbour, join, opens)
+    n = start_ns.size
+    order = np.lexsort((end_ns[edges.parent], edges.child))
+    order = order[start_ns[edges.parent[order]] < start_ns[edges.child[order]]]
+    child, parent = edges.child[order], edges.parent[order]
+    latest, second = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    last = np.flatnonzero(np.r_[child[1:] != child[:-1], np.ones(min(child.size, 1), bool)])
+    latest[child[last]] = parent[last]
+    more = last[(last > 0) & (child[last - 1] == child[last])]
+    second[child[more]] = parent[more - 1]
+    return latest, second, parent
+
+
+def _agree(known: Dependencies, start_ns: IntArray, end_ns: IntArray, released_by: IntArray) -> NDArray[np.int32]:
+    """Counts the replays in which no other known parent ended later than the given one."""
+    mine = end_ns[:, np.maximum(released_by, 0)]
+    latest = mine.copy()
+    if known.recorded is None or not known.recorded.known.all():
+        for row in (known.neighbour, *known.parents):
+            np.maximum(latest, np.where(row >= 0, end_ns[:, np.maximum(row, 0)], _NO_TIME), out=latest)
+    if known.recorded is not None:
+        for r in range(end_ns.shape[0]):
+            exact, _, _ = _recorded(known.recorded, start_ns[r], end_ns[r])
+            there = end_ns[r][np.maximum(exact, 0)]
+            latest[r] = np.where(known.recorded.known, np.where(exact >= 0, there, mine[r]), latest[r])
+    agreeing: NDArray[np.int32] = ((mine >= latest) & (released_by >= 0)).sum(axis=0).astype(np.int32)
+    return np.where(released_by >= 0, agreeing, np.int32(end_ns.shape[0])).astype(np.int32)
+
+
+def _open_ends(known: Dependencies, waits_for: IntArray, end_ns: IntArray) -> NDArray[np.bool_]:
+    seen = np.zeros(known.neighbour.size, bool)
+    seen[waits_for[waits_for >= 0]] = True
+    open_end: NDArray[np.bool_] = (known.follower < 0) & ~seen
+    if open_end.size:
+        open_end[int(np.argmax(end_ns))] = False
+    return open_end

@@ -14,6 +14,7 @@ from tui_trace.report.words import why
 from tui_trace.store.kinds import KIND_NAMES
 
 if TYPE_CHECKING:
+    from tui_trace.store.schema import IntArray
     from tui_trace.trace import Annotation, Projection, Replay, Trace
 
 Data: TypeAlias = dict[str, Any]
@@ -102,37 +103,37 @@ def links_data(replay: Replay, store_names: list[str]) -> Data:
     ops, links, chains = replay.ops, replay.links, replay.chains
     lanes = replay.lanes
     releaser = np.asarray(links.released_by).tolist()
-    confidence = np.round(links.confidence.astype(np.float64), 4).tolist()
-    segment = replay.segments.of_op.tolist() if replay.n else []
-    chain = chains.of_op.tolist() if chains is not None else []
-    columns = zip(
-        ops.start_ns.tolist(),
-        ops.end_ns.tolist(),
-        ops.name_id.tolist(),
-        ops.kind.tolist(),
-        ops.lane.tolist(),
-        strict=True,
-    )
-    return {
-        "correlation": replay.correlation,
-        "ops": [
-            {
-                "start_ns": start,
-                "end_ns": end,
-                "device": lanes[lane].device,
-                "stream": lanes[lane].stream,
-                "name": store_names[name_id],
-                "kind": KIND_NAMES[kind],
-                "released_by": releaser[i] if releaser[i] >= 0 else None,
-                "evidence": EVIDENCE_NAMES[links.evidence[i]],
-                "confidence": confidence[i],
-                "gap_ns": int(links.gap_ns[i]) if releaser[i] >= 0 else None,
-                "segment": segment[i],
-                "chain": chain[i],
-            }
-            for i, (start, end, name_id, kind, lane) in enumerate(columns)
-        ],
+    columns = {
+        "start_ns": ops.start_ns.tolist(),
+        "end_ns": ops.end_ns.tolist(),
+        "device": [lanes[lane].device for lane in ops.lane.tolist()],
+        "stream": [lanes[lane].stream for lane in ops.lane.tolist()],
+        "name": [store_names[name_id] for name_id in ops.name_id.tolist()],
+        "kind": [KIND_NAMES[kind] for kind in ops.kind.tolist()],
+        "released_by": _or_none(links.released_by),
+        "evidence": [EVIDENCE_NAMES[evidence] for evidence in links.evidence.tolist()],
+        "confidence": np.round(links.confidence.astype(np.float64), 4).tolist(),
+        "gap_ns": [gap if releaser[i] >= 0 else None for i, gap in enumerate(links.gap_ns.tolist())],
+        "segment": replay.segments.of_op.tolist() if replay.n else [],
+        "chain": chains.of_op.tolist() if chains is not None else [],
+        "other_parent": _or_none(links.other_parent),
+        "gap_median_ns": links.gap_median_ns.tolist(),
+        "gap_spread_ns": links.gap_spread_ns.tolist(),
+        "agree": links.agree.tolist(),
+        "samples": [links.samples] * replay.n,
+        "runner_up": _or_none(links.runner_up),
+        # Infinite where recorded or certain; JSON has null for that.
+        "margin": np.round(links.margin.astype(np.float64), 2).tolist(),
+        "contended": links.contended.tolist(),
+        "held_ns": links.held_ns.tolist(),
+        "join_observable": (~links.open_end).tolist(),
     }
+    rows = zip(*columns.values(), strict=True)
+    return {"correlation": replay.correlation, "ops": [dict(zip(columns, row, strict=True)) for row in rows]}
+
+
+def _or_none(indices: IntArray) -> list[int | None]:
+    return [index if index >= 0 else None for index in indices.tolist()]
 
 
 def annotations_data(trace: Trace) -> list[Data]:

@@ -15,17 +15,27 @@ from tui_trace.analysis.families import graph_order, op_hashes
 from tui_trace.analysis.figures import Figures, figures
 from tui_trace.analysis.intervals import covered_ns
 from tui_trace.analysis.opnames import clean, sequence_label, short_name
+from tui_trace.analysis.placement import placement
+from tui_trace.analysis.roles import step_account
 from tui_trace.store.kinds import Kind
 from tui_trace.store.schema import MISSING
+from tui_trace.trace import graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tui_trace.analysis.chains import Chain, Chains, Segments
     from tui_trace.analysis.families import GraphOrder
+    from tui_trace.analysis.graph_dump import DumpMatch, GraphOps
     from tui_trace.analysis.links import Dependencies, Links
+    from tui_trace.analysis.placement import Placement
+    from tui_trace.analysis.roles import StepAccount
     from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
+
+
+_MOST_VOTES = 16
+"""Replays of a graph that vote on its dependencies, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +159,8 @@ class Family:
     ops: int
     lanes: int
     _members: tuple[Replay, ...] = field(repr=False)
+    dump: DumpMatch | None = field(default=None, repr=False)
+    """The driver's own dump of the graph, where the user gave one that fits; see `graph.attach_graph_dump`."""
 
     @property
     def label(self) -> str:
@@ -165,9 +177,21 @@ class Family:
 
     @cached_property
     def dependencies(self) -> Dependencies:
-        """What the replays together tell of the graph's dependencies."""
+        """What is known of the graph's dependencies: recorded, dumped, or told by the replays together."""
         first = self._members[0]
-        return link_analysis.dependencies(*self.times_ns, first.ops.lane[first.graph_order.order])
+        store = first.store
+        recorded = graph.recorded_edges(store, self._members) or (self.dump.edges if self.dump is not None else None)
+        lane = first.ops.lane[first.graph_order.order]
+        # Many replays say no more than some, spread over all of them.
+        chosen = np.unique(np.linspace(0, len(self._members) - 1, _MOST_VOTES).round().astype(np.int64))
+        starts, ends = (times[chosen] for times in self.times_ns)
+        traits = graph.traits(store, [self._members[i] for i in chosen.tolist()])
+        return link_analysis.dependencies(starts, ends, lane, traits, recorded)
+
+    def graph_ops(self) -> GraphOps:
+        """Returns the ops of its first replay, in graph order."""
+        first = self._members[0]
+        return graph.graph_ops(first.store, first)
 
     @cached_property
     def median_span_ns(self) -> int:
@@ -196,6 +220,11 @@ class Replay:
         self.launch_row = launch_row
         self.launch = _launch(store, launch_row) if launch_row >= 0 else None
         self.family: Family | None = None
+
+    @property
+    def store(self) -> EventStore:
+        """The trace's events."""
+        return self._store
 
     @property
     def n(self) -> int:
@@ -256,19 +285,19 @@ class Replay:
     @cached_property
     def graph_order(self) -> GraphOrder:
         """Its ops in the order that all replays of the graph share."""
-        hashes = op_hashes(self.ops.name_id, self._store.ops.shape_id[self._rows])
+        table, rows = self._store.ops, self._rows
+        hashes = op_hashes(self.ops.name_id, table.shape_id[rows], table.bytes[rows], table.graph_node_id[rows])
         return graph_order(hashes, self._store.ops.lane_id[self._rows])
 
     @cached_property
     def links(self) -> Links:
         """The releaser of each of its ops."""
         if self.family is None:
-            empty = np.zeros(0, np.int64)
-            return link_analysis.Links(
-                empty, empty.astype(np.uint8), empty.astype(np.float32), empty, empty.astype(np.int32), 0
-            )
+            return link_analysis.no_links()
         starts, ends = self.family.times_ns
-        found = link_analysis.links(self.family.dependencies, starts, ends, self.family.replays.index(self.index - 1))
+        position = self.family.replays.index(self.index - 1)
+        known = self.family.dependencies
+        found = link_analysis.links(known, starts, ends, position, graph.beside(self._store, self))
         return link_analysis.in_replay_order(found, self.graph_order.order)
 
     @cached_property
@@ -277,12 +306,32 @@ class Replay:
         return chain_analysis.segments(self.ops.start_ns, self.ops.end_ns, self.ops.lane, self.links)
 
     @cached_property
+    def _chains(self) -> Chains:
+        ops = self.ops
+        return chain_analysis.chains(ops.start_ns, ops.end_ns, ops.lane, ops.name_id, ops.kind, self.links)
+
+    @cached_property
+    def account(self) -> StepAccount | None:
+        """What its roles do to the step: forks, joins, overlaps, slack, long gaps; None for a replay without ops."""
+        if not self.n:
+            return None
+        ops, moved = self.ops, self._store.ops.bytes[self._rows]
+        return step_account(ops.start_ns, ops.end_ns, ops.lane, ops.name_id, ops.kind, moved, self.links, self._chains)
+
+    @cached_property
+    def placement(self) -> Placement | None:
+        """Why it is on so many lanes, and what they hold; None for a replay without ops."""
+        if not self.n:
+            return None
+        ops = self.ops
+        return placement(ops.start_ns, ops.end_ns, ops.lane, ops.name_id, ops.kind, self.links, self._chains)
+
+    @cached_property
     def chains(self) -> ReplayChains | None:
         """Its critical chain, branches and roles; None for a replay without ops."""
         if not self.n:
             return None
-        ops = self.ops
-        found = chain_analysis.chains(ops.start_ns, ops.end_ns, ops.lane, ops.name_id, ops.kind, self.links)
+        found = self._chains
         return ReplayChains(
             of_op=found.of_op,
             items=found.items,

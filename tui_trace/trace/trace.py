@@ -12,19 +12,22 @@ import numpy as np
 
 from tui_trace.analysis.families import group_by_signature
 from tui_trace.analysis.figures import Figures, figures
+from tui_trace.analysis.graph_dump import GraphDumpError
 from tui_trace.analysis.opnames import clean
-from tui_trace.errors import UnknownReplayError
+from tui_trace.errors import NotATraceError, TraceAccessError, UnknownReplayError
 from tui_trace.ingest.cache import user_cache
 from tui_trace.ingest.load import load_cached
 from tui_trace.store.kinds import CATEGORY_NAMES, KIND_NAMES
 from tui_trace.store.schema import MISSING
 from tui_trace.store.validate import validate
 from tui_trace.trace.annotation import Annotation, explain_annotations
+from tui_trace.trace.graph import attach_graph_dump
 from tui_trace.trace.replay import Family, Replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tui_trace.analysis.graph_dump import DumpMatch
     from tui_trace.ingest.load import Loaded, Progress, Reader
     from tui_trace.ingest.problems import Problem
     from tui_trace.ingest.process import LoaderProcess
@@ -139,6 +142,29 @@ class Trace:
         lanes = [self.store.lanes[i] for i in np.unique(ops.lane_id[rows]).tolist()]
         measured = figures(ops.start_ns[rows], ops.end_ns[rows], ops.kind[rows], ops.lane_id[rows].astype(np.int64))
         return Eager(rows.size, tuple(sorted({(lane.device, lane.stream) for lane in lanes})), measured)
+
+    def take_graph_dump(self, path: Path) -> tuple[DumpMatch, ...]:
+        """Takes the dependencies of graphs from a dump of one of them; call it before links are used.
+
+        Args:
+            path: A file that `CUDAGraph.debug_dump` or `cudaGraphDebugDotPrint` wrote, plain or gzip.
+
+        Returns:
+            How well the dump fits each family; one that fits too little stays as it was.
+
+        Raises:
+            TuiTraceError: The file cannot be read, or is no dump.
+        """
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise TraceAccessError(
+                f"{path} cannot be read: {error.strerror}", "Give the file debug_dump wrote."
+            ) from None
+        try:
+            return attach_graph_dump(self.families, data)
+        except GraphDumpError as error:
+            raise NotATraceError(f"{path}: {error}", "Give the file debug_dump wrote.") from None
 
     def replay(self, index: int) -> Replay:
         """Returns the replay of that number, counted from 1.

@@ -1,0 +1,1 @@
+"""The screens. Textual is imported here and nowhere else."""

@@ -1,0 +1,52 @@
+"""What workers and panes report to the screens. Widget-private messages stand in their widgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from tui_trace.errors import TuiTraceError
+    from tui_trace.trace import Progress, Trace
+    from tui_trace.view.scene import Scene
+
+
+@dataclass
+class LoadProgressed(Message):
+    """More of the file has been read."""
+
+    progress: Progress
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the newest counts."""
+        return isinstance(message, LoadProgressed)
+
+
+@dataclass
+class TraceOpened(Message):
+    """The file has been read."""
+
+    trace: Trace
+
+
+@dataclass
+class TraceRefused(Message):
+    """The file cannot be shown."""
+
+    error: TuiTraceError
+
+
+@dataclass
+class SceneDeepened(Message):
+    """Chains of a replay have been worked out."""
+
+    scene: Scene
+
+
+@dataclass
+class WorkerFailed(Message):
+    """A worker ran into a bug of ours. It is raised again where it ends the program with a traceback."""
+
+    error: Exception

@@ -1,0 +1,207 @@
+"""Rows of the replay list and of the annotation list, formatted one at a time as they come into sight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from tui_trace.report.words import UNKNOWN, clean, duration
+from tui_trace.view.paint import ACCENT, BOLD, FAINT, FAULT, MUTED, TEXT, WARN, Line, Paint, Run
+from tui_trace.view.projections import VERDICT_WORDS, extent
+from tui_trace.view.text import pad, pad_left
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tui_trace.trace import Annotation, Projection, Replay
+    from tui_trace.view.book import Book
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        title: Heading.
+        width: Cells; 0 takes what is left.
+        right: Aligned to the right.
+        least: The table must have at least this many cells for the column to be shown.
+    """
+
+    title: str
+    width: int
+    right: bool = True
+    least: int = 0
+
+
+class Cell(NamedTuple):
+    """One value and its paint."""
+
+    text: str
+    paint: Paint = TEXT
+
+
+def columns_for(columns: Iterable[Column], width: int) -> list[tuple[int, Column]]:
+    """The columns that a table of some width shows, with their numbers and their final widths."""
+    shown = [(i, column) for i, column in enumerate(columns) if width >= column.least]
+    fixed = sum(column.width for _, column in shown) + len(shown) - 1
+    return [(i, c if c.width else c._replace(width=max(width - fixed, 4))) for i, c in shown]
+
+
+def table_line(cells: list[Cell], columns: list[tuple[int, Column]], width: int) -> Line:
+    """One row of a table."""
+    line: Line = []
+    for at, (number, column) in enumerate(columns):
+        text, paint = cells[number]
+        line.append(Run((pad_left if column.right else pad)(text, column.width), paint))
+        if at < len(columns) - 1:
+            line.append(Run(" ", TEXT))
+    used = sum(column.width for _, column in columns) + len(columns) - 1
+    if used < width:
+        line.append(Run(" " * (width - used), TEXT))
+    return line
+
+
+def heading(columns: list[tuple[int, Column]], width: int) -> Line:
+    """The line of titles."""
+    titles = {number: Cell(column.title, MUTED) for number, column in columns}
+    return table_line([titles.get(i, Cell("")) for i in range(max(titles, default=-1) + 1)], columns, width)
+
+
+REPLAY_COLUMNS = (
+    Column("", 1, right=False),
+    Column("#", 3),
+    Column("", 1, right=False),
+    Column("start ms", 9, least=34),
+    Column("ms", 6),
+    Column("ln", 3),
+    Column("cc", 2),
+    Column("Δmed", 5),
+)
+
+
+def replay_cells(book: Book, position: int, *, current: bool, hit: bool = False) -> list[Cell]:
+    """One row of the replay list.
+
+    Args:
+        book: The trace.
+        position: Place of the replay.
+        current: The replay on screen.
+        hit: The search finds something in it.
+    """
+    mark = Cell("▶", ACCENT) if current else Cell("/", WARN) if hit else Cell("")
+    replay = book.replay(position)
+    if replay is None:
+        return _eager_cells(book, mark, current=current)
+    number = Cell(str(replay.index), BOLD if current else TEXT)
+    family = Cell(replay.family.label[:1] if replay.family else "", MUTED)
+    start = Cell(_start(book, replay), MUTED)
+    figures = replay.figures
+    if figures is None:
+        return [mark, number, family, start, Cell("no ops", FAINT), *[Cell("", FAINT)] * 3]
+    fault = book.has_fault(position)
+    return [
+        mark,
+        number,
+        Cell("!", FAULT) if fault else family,
+        start,
+        Cell(milliseconds(figures.span_ns), BOLD if current else TEXT),
+        Cell(str(figures.lanes), MUTED),
+        Cell(str(figures.max_concurrency)),
+        _delta(book, position),
+    ]
+
+
+def _eager_cells(book: Book, mark: Cell, *, current: bool) -> list[Cell]:
+    figures = book.trace.eager.figures
+    cells = [Cell("")] * 3 if figures is None else [
+        Cell(milliseconds(figures.span_ns), MUTED),
+        Cell(str(figures.lanes), MUTED),
+        Cell(str(figures.max_concurrency), MUTED),
+    ]  # fmt: skip
+    return [mark, Cell("eag", BOLD if current else MUTED), Cell(""), Cell("eager", MUTED), *cells, Cell("")]
+
+
+def milliseconds(ns: int) -> str:
+    """Milliseconds in at most six cells."""
+    ms = ns / 1e6
+    return f"{ms:.2f}" if ms < 1000 else f"{ms:.1f}" if ms < 10000 else f"{ms:.0f}"
+
+
+def _start(book: Book, replay: Replay) -> str:
+    at = [
+        r.launch.start_ns if r.launch is not None else int(r.ops.start_ns[0]) if r.n else None
+        for r in (book.trace.replays[0], replay)
+    ]
+    return UNKNOWN if at[0] is None or at[1] is None else f"{(at[1] - at[0]) / 1e6:,.1f}"
+
+
+def _delta(book: Book, position: int) -> Cell:
+    delta = book.delta(position)
+    if delta is None:
+        return Cell(UNKNOWN, FAINT)
+    if book.is_slow(position):
+        return Cell(f"▲{100 * delta:.1f}" if delta < 0.0995 else f"▲{100 * delta:.0f}%", WARN)
+    return Cell("·" if abs(delta) < 0.0005 else f"{100 * delta:+.1f}", MUTED)
+
+
+ANNOTATION_COLUMNS = (
+    Column("", 1, right=False),
+    Column("annotation", 0, right=False),
+    Column("cpu", 8, least=76),
+    Column("replay", 6, least=56),
+    Column("lanes", 5, least=44),
+    Column("hull", 8),
+    Column("longest", 8, least=62),
+    Column("shortest", 8, least=62),
+    Column("verdicts", 22, right=False, least=92),
+    Column("", 1, right=False),
+)
+
+
+def annotation_cells(book: Book, position: int, *, own: bool, drawn: bool) -> list[Cell]:
+    """One row of the annotation list.
+
+    Args:
+        book: The trace.
+        position: Place of the annotation.
+        own: It belongs to the replay on screen.
+        drawn: Its projections are the rows of the timeline.
+    """
+    annotation = book.trace.annotations[position]
+    lengths = sorted(length for p in annotation.projections if (length := extent(p)) is not None)
+    bad = any(p.verdict in ("cut_short", "missing") for p in annotation.projections)
+    paint = TEXT if own else FAINT
+    return [
+        Cell("▶" if drawn else "●" if own else "", ACCENT),
+        Cell("  " * min(annotation.depth, 4) + clean(annotation.name), BOLD if own else FAINT),
+        Cell(duration(annotation.cpu_end_ns - annotation.cpu_start_ns), paint),
+        Cell(_replays(book, position), paint),
+        Cell(str(annotation.lanes) if annotation.lanes else UNKNOWN, paint),
+        Cell(_hull(annotation), paint),
+        Cell(duration(lengths[-1]) if lengths else UNKNOWN, paint),
+        Cell(duration(lengths[0]) if lengths else UNKNOWN, paint),
+        Cell(verdict_counts(annotation.projections), FAULT if bad else paint),
+        Cell("!", FAULT) if bad else Cell(""),
+    ]
+
+
+def _hull(annotation: Annotation) -> str:
+    if annotation.hull_ns is not None:
+        return duration(annotation.hull_ns)
+    return UNKNOWN if annotation.outer_hull_ns is None else duration(annotation.outer_hull_ns)
+
+
+def _replays(book: Book, position: int) -> str:
+    replays = book.replays_of[position]
+    if not replays:
+        return UNKNOWN
+    first, last = replays[0] + 1, replays[-1] + 1
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def verdict_counts(projections: Iterable[Projection]) -> str:
+    """How many projections have which verdict, faults first."""
+    counts: dict[str, int] = {}
+    for projection in projections:
+        counts[projection.verdict] = counts.get(projection.verdict, 0) + 1
+    order = ("cut_short", "missing", "no_ops_found", "moved", "derived", "exact")
+    return ", ".join(f"{counts[v]} {VERDICT_WORDS[v]}" for v in order if v in counts) or UNKNOWN
