@@ -40,8 +40,10 @@ HEADER = """
 """
 
 KERNELS = (
-    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
-    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+    (
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
+        "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)"
+    ),
     "nvjet_sm90_tst_64x8_64x16_2x4_h_bz_NNT",
     "void flashinfer::norm::FusedAddRMSNormKernel<8u, __nv_bfloat16>(__nv_bfloat16*, __nv_bfloat16*, float)",
     "_ZN7cutlass13device_kernelI62sm90_fp8_gemm_1d2d_implILN4cute4UMMA5MajorE0EEE",

@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_trace import __version__
+from tui_trace.analysis.opnames import clean
 from tui_trace.errors import NotATraceError, TuiTraceError, UnknownReplayError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tui_trace.ingest.process import LoaderProcess
     from tui_trace.trace import Trace
+
+OWN_PROCESS_BYTES = 4_000_000
+"""Files from this size on are read in a process of their own: 4 MB of .gz are some 80 MB of JSON."""
 
 EXIT_FINE, EXIT_USER = 0, 2
 COMMANDS = ("demo", "report", "links", "lanes", "annotations", "check", "open")
@@ -91,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _tell(line: str) -> None:
-    print(line, file=sys.stderr)
+    """Says a line on stderr; names of files and text from traces may hold anything."""
+    print(clean(line), file=sys.stderr)
 
 
 def _read(parsed: argparse.Namespace) -> Trace:
@@ -215,9 +221,29 @@ def _screens(parsed: argparse.Namespace) -> int:
         _tell(f"tui-trace: {reason}; printing the report instead of the screens")
         _write(text.text_report(_read_and_warn(parsed)))
         return EXIT_FINE
+    loader = _start_loader(parsed)
     from tui_trace.ui import app
 
-    return app.run(Path(parsed.trace), glyphs=parsed.glyphs, mouse=not parsed.no_mouse, replay=parsed.replay)
+    return app.run(
+        Path(parsed.trace),
+        glyphs=parsed.glyphs,
+        mouse=not parsed.no_mouse,
+        replay=parsed.replay,
+        loader=loader,
+    )
+
+
+def _start_loader(parsed: argparse.Namespace) -> LoaderProcess | None:
+    """Starts reading a large or remote file in a process of its own, before Textual takes its time to import.
+
+    A small file is read sooner than a process is started.
+    """
+    path = Path(parsed.trace)
+    if "://" not in parsed.trace and (not path.is_file() or path.stat().st_size < OWN_PROCESS_BYTES):
+        return None
+    from tui_trace.ingest.process import LoaderProcess
+
+    return LoaderProcess(parsed.trace, cache=not parsed.no_cache)
 
 
 def _no_terminal() -> str | None:

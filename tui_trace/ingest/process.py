@@ -16,6 +16,7 @@ import msgspec
 
 from tui_trace import errors
 from tui_trace.ingest import store_file
+from tui_trace.ingest.cache import ENVIRONMENT
 from tui_trace.ingest.child import ColumnsLine, Line, ProgressLine, RefusedLine
 from tui_trace.ingest.load import Loaded, Progress
 
@@ -34,14 +35,22 @@ class LoaderProcess:
     screen is inherited. The columns come back as a mapped file, not through a pipe.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, cache: bool = True) -> None:
+        """Starts the process.
+
+        Args:
+            path: The file, or a URL.
+            cache: Let it use the user's cache.
+        """
         self.path = path
+        environment = os.environ if cache else {**os.environ, ENVIRONMENT: "off"}
         self._folder = Path(tempfile.mkdtemp(prefix="tui_trace-"))
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tui_trace.ingest.child", str(path), str(self._folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=environment,
         )
         self._stopping = False
 

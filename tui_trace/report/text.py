@@ -43,11 +43,7 @@ def _lines(trace: Trace) -> Iterable[str]:
         yield f"{trace.name}: no graph replay: {plural(trace.op_count, 'op')} on {lanes}, all eager"
     else:
         yield words.headline(replay)
-        yield f"  {trace.name}, replay {replay.index} of {len(trace.replays)}" + (
-            f", the median of {len(replay.family.replays)} replays of graph {replay.family.label}"
-            if replay.family is not None
-            else ""
-        )
+        yield f"  {trace.name}, replay {replay.index} of {len(trace.replays)}{_standing(replay)}"
     yield from _state(trace)
     if replay is not None and replay.figures is not None:
         yield ""
@@ -67,6 +63,16 @@ def _lines(trace: Trace) -> Iterable[str]:
     yield from _annotations(trace)
 
 
+def _standing(replay: Replay) -> str:
+    """Says which of the replays of its graph this one is."""
+    if replay.family is None:
+        return ""
+    number = len(replay.family.replays)
+    if number == 1:
+        return f", the only one of graph {replay.family.label}"
+    return f", the median of {number} replays of graph {replay.family.label}"
+
+
 def _state(trace: Trace) -> Iterable[str]:
     if not trace.complete:
         yield "  the file is not complete: all counts mean “at least”"
@@ -77,7 +83,8 @@ def _state(trace: Trace) -> Iterable[str]:
     empty = sum(replay.n == 0 for replay in trace.replays)
     if empty:
         replays = plural(len(trace.replays), "replay")
-        yield f"  {empty} of {replays} have no recorded ops: idle time between replays cannot be told"
+        has = "has" if empty == 1 else "have"
+        yield f"  {empty} of {replays} {has} no recorded ops: idle time between replays cannot be told"
 
 
 def _sum_against_union(replay: Replay) -> str:
@@ -186,14 +193,16 @@ def _group_line(group: Sequence[Annotation]) -> str:
     replays = [index for a in group for index in a.replays]
     owner = f"replays {_numbers(replays)}" if replays else "eager"
     return (
-        f"{group[0].name} ×{len(group)}  {owner}, {_range(a.ops for a in group)} ops on "
+        f"{group[0].name} ×{len(group)}  {owner}, {_range(a.ops for a in group)} on "
         f"{plural(group[0].lanes, 'lane')} each, really {_durations(hulls)} long, projections {_durations(drawn)}"
     )
 
 
 def _range(values: Iterable[int]) -> str:
     known = sorted(values)
-    return count(known[0]) if known[0] == known[-1] else f"{count(known[0])} to {count(known[-1])}"
+    if known[0] == known[-1]:
+        return plural(known[0], "op")
+    return f"{count(known[0])} to {plural(known[-1], 'op')}"
 
 
 def _durations(values: Sequence[int]) -> str:

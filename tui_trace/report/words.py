@@ -39,19 +39,19 @@ _UNITS = (("ns", 1), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000))
 
 def unit_of(ns: int) -> str:
     """Returns the unit in which a duration reads best."""
-    best = "ns"
-    for unit, size in _UNITS:
-        if abs(ns) >= size * (10 if unit == "s" else 1):
-            best = unit
-    return best
+    if abs(ns) < 1_000:
+        return "ns"
+    # What would be rounded to 1,000.0 of a unit (10,000.0 ms) is said in the next one.
+    if abs(ns) < 999_950:
+        return "µs"
+    return "ms" if abs(ns) < 9_999_950_000 else "s"
 
 
 def in_unit(ns: int, unit: str) -> str:
-    """Returns a duration in a given unit, without the unit: three significant digits below 100, else one decimal."""
+    """Returns a duration in a given unit, without the unit: one decimal, whole nanoseconds."""
     if unit == "ns":
         return f"{ns:,}"
-    value = ns / dict(_UNITS)[unit]
-    return f"{value:,.2f}" if abs(value) < 10 and unit == "s" else f"{value:,.1f}"
+    return f"{ns / dict(_UNITS)[unit]:,.1f}"
 
 
 def duration(ns: int | None) -> str:
@@ -95,7 +95,7 @@ def amount(size: int | None) -> str:
         return UNKNOWN
     value, unit = float(size), "B"
     for larger in ("kB", "MB", "GB", "TB"):
-        if value < 1000:
+        if value < 999.95:
             break
         value, unit = value / 1000, larger
     return f"{size} B" if unit == "B" else f"{value:,.1f} {unit}"
@@ -156,7 +156,7 @@ def role_lines(replay: Replay) -> list[str]:
         (
             f"main  {plural(chains.roles[0].ops, 'op')} one after another over "
             f"{plural(len({int(lane) for lane in replay.ops.lane[chains.items[0].ops]}), 'lane')}: "
-            f"{duration(chains.critical_op_ns)} in ops + {duration(chains.critical_gap_ns)} in gaps = {duration(span)}"
+            f"{_account(chains.critical_op_ns, chains.critical_gap_ns)} = {duration(span)}"
         )
     ]
     for role in chains.roles[1:]:
@@ -166,6 +166,13 @@ def role_lines(replay: Replay) -> list[str]:
             f"{percent(hidden, role.busy_ns)} of it beside other work, {duration(role.exposed_ns)} alone"
         )
     return lines
+
+
+def _account(op_ns: int, gap_ns: int) -> str:
+    """Returns what the span is made of; ops that overlap on the way (dependent launch) make the gaps negative."""
+    if gap_ns < 0:
+        return f"{duration(op_ns)} in ops − {duration(-gap_ns)} where they overlap"
+    return f"{duration(op_ns)} in ops + {duration(gap_ns)} in gaps"
 
 
 def why(projection: Projection, annotation: Annotation) -> str:
@@ -254,7 +261,8 @@ def fault(annotation: Annotation) -> str | None:
         ops = plural(sum(p.ops for p in missing), "op")
         parts.append(f"left {len(missing)} of {annotation.lanes} out ({_lanes(missing)}; {ops})")
     if odd:
-        parts.append(f"drew {plural(len(odd), 'row')} that fit no ops ({_lanes(odd)})")
+        fits = "fits" if len(odd) == 1 else "fit"
+        parts.append(f"drew {plural(len(odd), 'row')} that {fits} no ops ({_lanes(odd)})")
     return "the profiler " + " and ".join(parts) if parts else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -138,8 +139,10 @@ class Projection:
     def names(self) -> tuple[tuple[str, int], ...]:
         """Short names of its ops and how often each comes, the commonest first."""
         names, counts = np.unique(self._store.ops.name_id[self.op_rows], return_counts=True)
-        order = np.argsort(-counts, kind="stable")
-        return tuple((short_name(self._store.names[int(names[i])]), int(counts[i])) for i in order)
+        by_short_name: Counter[str] = Counter()
+        for name_id, number in zip(names.tolist(), counts.tolist(), strict=True):
+            by_short_name[short_name(self._store.names[name_id])] += number
+        return tuple(by_short_name.most_common())
 
     def _name(self, position: int) -> str:
         if not self.op_rows.size:

@@ -10,7 +10,7 @@ import numpy as np
 from tui_trace.analysis.contention import MULTIPROCESSORS, Beside, footprint
 from tui_trace.analysis.graph_dump import DumpMatch, GraphOps, match_graph_dump, read_graph_dump
 from tui_trace.analysis.links import RecordedEdges
-from tui_trace.analysis.release_model import Traits
+from tui_trace.analysis.replay_times import Traits
 from tui_trace.store.schema import MISSING
 
 if TYPE_CHECKING:

@@ -86,10 +86,12 @@ class Trace:
         store: All kept events.
         problems: What was wrong with the file.
         complete: It was read to the end that its writer gave it; where false, counts mean "at least".
+        reading: More of it is being read: this is what there was when it was asked for.
     """
 
-    def __init__(self, path: Path, loaded: Loaded) -> None:
+    def __init__(self, path: Path, loaded: Loaded, *, reading: bool = False) -> None:
         self.path = path
+        self.reading = reading
         self.store: EventStore = loaded.store
         self.problems: tuple[Problem, ...] = loaded.problems
         self.complete = loaded.complete
@@ -165,6 +167,38 @@ class Trace:
             return attach_graph_dump(self.families, data)
         except GraphDumpError as error:
             raise NotATraceError(f"{path}: {error}", "Give the file debug_dump wrote.") from None
+
+    def worked_out(self) -> Trace:
+        """Works out what looks at the whole file once, so that it need not be done on a screen; returns itself."""
+        _ = self.replays, self.annotations
+        return self
+
+    def place_in(self, other: Trace, position: int) -> int:
+        """Returns where one of its replays stands in a trace that was read further; what stands last stays last.
+
+        Args:
+            other: The same file, read further.
+            position: Position among its own replays; behind the last are the eager ops.
+        """
+        if position >= len(self.replays):
+            return len(other.replays)
+        own = self.replays[position]
+        wanted = (own.process, own.correlation, own.launch.start_ns if own.launch is not None else None)
+        for place, replay in enumerate(other.replays):
+            if (replay.process, replay.correlation) == wanted[:2] and (
+                (replay.launch.start_ns if replay.launch is not None else None) == wanted[2]
+            ):
+                return place
+        return min(position, max(len(other.replays) - 1, 0))
+
+    def annotation_in(self, other: Trace, position: int) -> int:
+        """Returns where one of its annotations stands in a trace that was read further, -1 where it does not."""
+        if not 0 <= position < len(self.annotations):
+            return -1
+        own = self.annotations[position]
+        wanted = (own.name, own.thread, own.cpu_start_ns)
+        found = (i for i, a in enumerate(other.annotations) if (a.name, a.thread, a.cpu_start_ns) == wanted)
+        return next(found, -1)
 
     def replay(self, index: int) -> Replay:
         """Returns the replay of that number, counted from 1.
@@ -277,6 +311,6 @@ def wait_for_trace(
 
     def hand_on(loaded: Loaded) -> None:
         if partial is not None:
-            partial(Trace(path, loaded))
+            partial(Trace(path, loaded, reading=True))
 
     return Trace(path, loader.wait(progress=progress, partial=hand_on, cancelled=cancelled))

@@ -9,24 +9,30 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.app import App, SystemCommand
+from textual.worker import get_current_worker
 
+from tui_trace.analysis.opnames import clean
 from tui_trace.errors import TuiTraceError
 from tui_trace.ui.commands import KeyCommands
 from tui_trace.ui.explorer import ExplorerScreen
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.loading import LoadingScreen
+from tui_trace.ui.messages import LoadProgressed, TraceOpened, TraceRefused, WorkerFailed
 from tui_trace.ui.theme import DARK_THEME, LIGHT_THEME, PLAIN_THEME
 from tui_trace.view.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+    from threading import Event
 
+    from textual.message import Message
     from textual.screen import Screen
 
+    from tui_trace.ingest.process import LoaderProcess
     from tui_trace.trace import Trace
-    from tui_trace.ui.messages import TraceOpened, TraceRefused, WorkerFailed
 
 USER_ERROR = 2
 """Exit code when the file cannot be shown."""
@@ -47,7 +53,14 @@ class TraceApp(App[int]):
     AUTO_FOCUS = ""
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, path: Path, *, glyphs: Glyphs = Glyphs.BRAILLE, replay: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        glyphs: Glyphs = Glyphs.BRAILLE,
+        replay: int | None = None,
+        loader: LoaderProcess | None = None,
+    ) -> None:
         # Asked before Textual takes it out of the environment. With the terminal's own colours it leaves attributes
         # only, and every drawing can do with those; else it would turn colours into greys.
         plain = bool(os.environ.get("NO_COLOR"))
@@ -55,6 +68,7 @@ class TraceApp(App[int]):
         self.path = path
         self.glyphs = glyphs
         self.replay = replay
+        self._loader = loader
         self.error: TuiTraceError | None = None
         self.animation_level = "none"
         LinesWidget.ascii_only = glyphs.ascii
@@ -72,20 +86,61 @@ class TraceApp(App[int]):
                 if number is not None:
                     loop.add_signal_handler(number, self._end, number)
         self.theme_changed_signal.subscribe(self, self._recolour)
-        await self.push_screen(LoadingScreen(self.path))
+        loading = LoadingScreen(self.path, reads=self._loader is None)
+        await self.push_screen(loading)
+        if self._loader is not None:
+            self._wait_for(self._loader, loading.stop)
+
+    @work(thread=True, group="load", description="waits for the loader process", exit_on_error=False)
+    def _wait_for(self, loader: LoaderProcess, stop: Event) -> None:
+        """Takes what the loader process has read: replays as soon as there are any, then the whole trace."""
+        from tui_trace.trace import wait_for_trace
+
+        worker = get_current_worker()
+        try:
+            trace = wait_for_trace(
+                loader,
+                progress=lambda progress: self._hand_on(LoadProgressed(progress)),
+                partial=lambda trace: self._hand_on(TraceOpened(trace.worked_out())),
+                cancelled=lambda: stop.is_set() or worker.is_cancelled,
+            )
+            if not worker.is_cancelled:
+                self._hand_on(TraceOpened(trace.worked_out()))
+        except TuiTraceError as error:
+            self._hand_on(TraceRefused(error))
+        except Exception as error:  # handed on to the app, which ends with a traceback
+            self._hand_on(WorkerFailed(error))
+
+    def _hand_on(self, message: Message) -> None:
+        self.post_message(message)
+
+    def on_load_progressed(self, message: LoadProgressed) -> None:
+        """Draws how far the loader process is, while nothing else is to be seen."""
+        if isinstance(self.screen, LoadingScreen):
+            self.screen.show_progress(message.progress)
 
     def _end(self, number: int) -> None:
         """Leaves by a signal, as a shell reports it."""
         self.exit(return_code=128 + number)
 
     async def on_trace_opened(self, message: TraceOpened) -> None:
-        """Goes on to the explorer."""
+        """Goes on to the explorer, or hands it more of the trace."""
+        trace, explorer = message.trace, self._explorer()
+        if explorer is not None:
+            explorer.go_on_with(trace)
+            return
+        if trace.reading and self.replay is not None and self.replay > len(trace.replays):
+            return  # the replay asked for has not been read yet
         try:
-            start = self._position(message.trace)
+            start = self._position(trace)
         except TuiTraceError as error:
             self._refuse(error)
             return
-        await self.switch_screen(ExplorerScreen(message.trace, self.glyphs, start))
+        await self.switch_screen(ExplorerScreen(trace, self.glyphs, start))
+
+    def _explorer(self) -> ExplorerScreen | None:
+        """The explorer that is open, if any."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, ExplorerScreen)), None)
 
     def _position(self, trace: Trace) -> int:
         """Where to start: the replay asked for, else the first one that has ops."""
@@ -118,7 +173,14 @@ class TraceApp(App[int]):
             widget.refresh()
 
 
-def run(path: Path, *, glyphs: str = "braille", mouse: bool = True, replay: int | None = None) -> int:
+def run(
+    path: Path,
+    *,
+    glyphs: str = "braille",
+    mouse: bool = True,
+    replay: int | None = None,
+    loader: LoaderProcess | None = None,
+) -> int:
     """Shows a trace until the user leaves.
 
     Args:
@@ -126,13 +188,18 @@ def run(path: Path, *, glyphs: str = "braille", mouse: bool = True, replay: int 
         glyphs: braille, block or ascii.
         mouse: Let the terminal report the pointer; off, it can select text.
         replay: Number of the replay to start with.
+        loader: The process that reads the file already; without one the file is read here.
 
     Returns:
         The exit code: 0, 2 when the file cannot be shown, 128 + n after signal n.
     """
-    app = TraceApp(path, glyphs=Glyphs(glyphs), replay=replay)
-    app.run(mouse=mouse)
+    app = TraceApp(path, glyphs=Glyphs(glyphs), replay=replay, loader=loader)
+    try:
+        app.run(mouse=mouse)
+    finally:
+        if loader is not None:
+            loader.close()
     if app.error is not None:
-        hint = f"\n{app.error.hint}" if app.error.hint else ""
-        sys.stderr.write(f"tui-trace: {app.error.message}{hint}\n")
+        hint = f"\n  {clean(app.error.hint)}" if app.error.hint else ""
+        sys.stderr.write(f"tui-trace: {clean(app.error.message)}{hint}\n")
     return app.return_code or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -117,6 +118,19 @@ class ExplorerScreen(Screen[None]):
         if first or self.frame is None:
             self._show(None, self.view)
 
+    def go_on_with(self, trace: Trace) -> None:
+        """Shows the same file read further, at the same place."""
+        before, view = self.book.trace, self.view
+        self.book = self.query_one(LinkFollower).book = Book(trace)
+        self.start = before.place_in(trace, view.replay)
+        annotation = before.annotation_in(trace, view.annotation)
+        mode = view.mode if annotation >= 0 or view.mode is not Mode.PROJECTIONS else Mode.LANES
+        view = reduce(replace(view, replay=self.start, annotation=annotation, mode=mode), do.Refreshed(), self.book)
+        self._history = History()
+        self.set_reactive(ExplorerScreen.view, view)
+        if self.frame is not None:
+            self._show(None, view)
+
     def _measure(self, view: ViewState) -> None:
         columns = self.timeline.columns_for(view.mode)
         if columns:
@@ -165,10 +179,11 @@ class ExplorerScreen(Screen[None]):
     @on(SceneDeepened)
     def _deepened(self, message: SceneDeepened) -> None:
         """Draws chains where they belong to the replay on screen; they came too late where they do not."""
-        self.book.put(message.scene)
-        if message.scene.position == self.view.replay:
-            self.set_reactive(ExplorerScreen.view, reduce(self.view, do.Refreshed(), self.book))
-            self._show(self.view, self.view)
+        if message.book is self.book:  # else the file has been read further since
+            self.book.put(message.scene)
+            if message.scene.position == self.view.replay:
+                self.set_reactive(ExplorerScreen.view, reduce(self.view, do.Refreshed(), self.book))
+                self._show(self.view, self.view)
         self.query_one(LinkFollower).done()
 
     # Panes

@@ -63,9 +63,10 @@ class LinkFollower(Widget):
 
     @work(thread=True, group="chains", description="works out links and chains", exit_on_error=False)
     def _work_out(self, position: int) -> None:
+        book = self.book
         try:
-            scene = Scene.of(self.book.trace.replays[position], position, deep=True)
+            scene = Scene.of(book.trace.replays[position], position, deep=True)
         except Exception as error:  # handed on to the app, which ends with a traceback
             self.post_message(WorkerFailed(error))
         else:
-            self.post_message(SceneDeepened(scene))
+            self.post_message(SceneDeepened(scene, book))

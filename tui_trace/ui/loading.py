@@ -65,29 +65,35 @@ class LoadLine(LinesWidget):
 
 
 class LoadingScreen(Screen[None]):
-    """Reads the file in a thread and reports to the app."""
+    """Says how far reading is; reads a small file itself, in a thread.
+
+    Attributes:
+        stop: Set when one has seen enough: what was read by then is to be kept.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop and keep what is read", id="load.stop"),
         Binding("q,ctrl+c", "app.quit", "quit", id="load.quit"),
     ]
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, reads: bool = True) -> None:
         super().__init__()
         self.path = path
-        self._stop = Event()
+        self.stop = Event()
+        self._reads = reads
 
     def compose(self) -> ComposeResult:
         """One widget."""
         yield LoadLine(self.path.name)
 
     def on_mount(self) -> None:
-        """Starts reading."""
-        self.read()
+        """Starts reading, unless a process of its own does."""
+        if self._reads:
+            self.read()
 
     def action_stop(self) -> None:
         """Stops reading; the part that was read is shown."""
-        self._stop.set()
+        self.stop.set()
         line = self.query_one(LoadLine)
         line.stopping = True
         line.refresh()
@@ -95,8 +101,12 @@ class LoadingScreen(Screen[None]):
     def on_load_progressed(self, message: LoadProgressed) -> None:
         """Draws how far it is."""
         message.stop()
+        self.show_progress(message.progress)
+
+    def show_progress(self, progress: Progress) -> None:
+        """Draws how far it is."""
         line = self.query_one(LoadLine)
-        line.progress = message.progress
+        line.progress = progress
         line.refresh()
 
     @work(thread=True, exclusive=True, group="load", description="reads the trace", exit_on_error=False)
@@ -115,12 +125,11 @@ class LoadingScreen(Screen[None]):
 
         try:
             trace = tui_trace.open(
-                self.path, progress=report, cancelled=lambda: self._stop.is_set() or worker.is_cancelled
+                self.path, progress=report, cancelled=lambda: self.stop.is_set() or worker.is_cancelled
             )
             if worker.is_cancelled:
                 return
-            # Worked out here, since both look at the whole file once.
-            trace.replays, trace.annotations  # noqa: B018
+            trace.worked_out()
         except TuiTraceError as error:
             self.post_message(TraceRefused(error))
         except Exception as error:  # handed on to the app, which ends with a traceback

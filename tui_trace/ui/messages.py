@@ -10,6 +10,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from tui_trace.errors import TuiTraceError
     from tui_trace.trace import Progress, Trace
+    from tui_trace.view.book import Book
     from tui_trace.view.scene import Scene
 
 
@@ -40,9 +41,10 @@ class TraceRefused(Message):
 
 @dataclass
 class SceneDeepened(Message):
-    """Chains of a replay have been worked out."""
+    """Chains of a replay have been worked out, for one book."""
 
     scene: Scene
+    book: Book
 
 
 @dataclass

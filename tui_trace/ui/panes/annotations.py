@@ -72,7 +72,8 @@ class AnnotationPane(Pane):
 
     def show(self, state: ViewState, book: Book) -> None:
         """Follows the view."""
-        old, self.state, self.book = self.state, state, book
+        old = self.state if self.book is book else None
+        self.state, self.book = state, book
         if old is None or old.replay != state.replay:
             own = book.annotations_of(state.replay)
             self._own = frozenset(own)

@@ -39,7 +39,8 @@ class ReplayPane(Pane):
 
     def show(self, state: ViewState, book: Book) -> None:
         """Follows the view; repaints two lines when only the replay changes."""
-        old, self.state, self.book = self.state, state, book
+        old = self.state if self.book is book else None
+        self.state, self.book = state, book
         order = book.ordered(state.order)
         at = order.index(state.replay) if state.replay in order else 0
         if old is None or (old.order, old.search) != (state.order, state.search):

@@ -36,7 +36,9 @@ class StatusLine(LinesWidget):
     def _runs(self, state: ViewState, book: Book) -> Line:
         trace, replay = book.trace, book.replay(state.replay)
         runs: Line = [Run(f" {trace.name}", _HEAD)]
-        if not trace.complete:
+        if trace.reading:
+            runs.append(Run("  still reading …", WARN._replace(ground="head", bold=True)))
+        elif not trace.complete:
             runs.append(Run("  incomplete file", WARN._replace(ground="head", bold=True)))
         problems = sum(problem.count for problem in trace.problems)
         if problems:
@@ -78,7 +80,8 @@ class SummaryPane(LinesWidget):
     def show(self, state: ViewState, book: Book, width: int, *, compact: bool, roles: int) -> None:
         """Follows the replay; on a small screen it makes room for the sentence of the selected projection."""
         projections = book.projections(state) if compact else None
-        key = (state.replay, book.is_deep(state.replay), width, compact, roles, projections, projections and state.row)
+        deep = book.is_deep(state.replay)
+        key = (book, state.replay, deep, width, compact, roles, projections, projections and state.row)
         if key == self.key:
             return
         self.key = key
