@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
@@ -39,12 +40,16 @@ USER_ERROR = 2
 
 _SIGNALS = ("SIGTERM", "SIGHUP")
 
+_LAST_WRITE_S = 3.0
+"""How long the terminal may take to be put back in order after a signal."""
+
 
 class TraceApp(App[int]):
     """One trace on the screen.
 
     Attributes:
         error: Why the file cannot be shown, once that is known.
+        watch: Ends the program if a signal did not within a few seconds.
     """
 
     CSS_PATH = "explorer.tcss"
@@ -69,6 +74,7 @@ class TraceApp(App[int]):
         self.glyphs = glyphs
         self.replay = replay
         self._loader = loader
+        self.watch: threading.Timer | None = None
         self.error: TuiTraceError | None = None
         self.animation_level = "none"
         LinesWidget.ascii_only = glyphs.ascii
@@ -121,7 +127,16 @@ class TraceApp(App[int]):
 
     def _end(self, number: int) -> None:
         """Leaves by a signal, as a shell reports it."""
+        # A terminal that is gone can block the last write to it for ever; nobody is there to see a clean end then.
+        self.watch = threading.Timer(_LAST_WRITE_S, self._end_at_once, (128 + number,))
+        self.watch.daemon = True
+        self.watch.start()
         self.exit(return_code=128 + number)
+
+    def _end_at_once(self, code: int) -> None:
+        if self._loader is not None:
+            self._loader.close()
+        os._exit(code)
 
     async def on_trace_opened(self, message: TraceOpened) -> None:
         """Goes on to the explorer, or hands it more of the trace."""
@@ -197,6 +212,8 @@ def run(
     try:
         app.run(mouse=mouse)
     finally:
+        if app.watch is not None:
+            app.watch.cancel()
         if loader is not None:
             loader.close()
     if app.error is not None:
