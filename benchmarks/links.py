@@ -32,7 +32,7 @@ from tui_trace.analysis.chains import chains, critical_path, segments  # noqa: E
 from tui_trace.analysis.contention import Footprint  # noqa: E402
 from tui_trace.analysis.links import Evidence, dependencies, in_replay_order, links  # noqa: E402
 from tui_trace.analysis.placement import placement  # noqa: E402
-from tui_trace.analysis.release_model import Traits  # noqa: E402
+from tui_trace.analysis.replay_times import Traits  # noqa: E402
 from tui_trace.analysis.roles import step_account  # noqa: E402
 from tui_trace.store.schema import MISSING  # noqa: E402
 from tui_trace.trace import graph as trace_graph  # noqa: E402

@@ -1,6 +1,6 @@
 """Records CUDA graphs whose dependencies are known, to score links with. Needs an NVIDIA GPU, PyTorch and CuPy.
 
-    python benchmarks/record_graphs.py OUT_DIR [--only NAME,...]
+    python benchmarks/record_graphs.py OUT_DIR [--seed N] [--only NAME,...]
 
 For each program it writes NAME.json.gz (the profiler's trace of `REPLAYS` replays), NAME.truth.json (the nodes and
 what each waits for, by the rules of stream capture) and NAME.dot.gz (the driver's own dump). The kernel's name holds
@@ -209,14 +209,15 @@ def fork(work: str, seed: int, rounds: int, width: int) -> Program:
     return p
 
 
-PROGRAMS = (
-    *(llm(work, seed, 20, side_first=seed % 2 == 0) for seed, work in enumerate(("spin", "crowd", "real", "real"), 1)),
-    *(
-        rand(work, seed, 150)
-        for seed, work in enumerate(("spin", "spin", "crowd", "crowd", "real", "real", "real"), 70)
-    ),
-    *(fork(work, seed, 10, 3 + seed % 2) for seed, work in enumerate(("spin", "crowd", "real"), 80)),
-)
+def programs(seed: int) -> list[Program]:
+    """Returns the programs of a seed: other seeds give other shapes, lengths, waits and joins."""
+    works = ("spin", "crowd", "real", "real")
+    random_works = ("spin", "spin", "crowd", "crowd", "real", "real", "real")
+    return [
+        *(llm(work, seed + i, 20, side_first=(seed + i) % 2 == 0) for i, work in enumerate(works, 1)),
+        *(rand(work, seed + i, 150) for i, work in enumerate(random_works, 70)),
+        *(fork(work, seed + i, 10, 3 + (seed + i) % 3) for i, work in enumerate(("spin", "crowd", "real"), 80)),
+    ]
 
 
 def record(program: Program, out: Path) -> None:
@@ -287,11 +288,12 @@ def main() -> None:
     """Records the programs asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="names, comma-separated")
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     only = {name for name in options.only.split(",") if name}
-    for program in PROGRAMS:
+    for program in programs(options.seed):
         if not only or program.name in only:
             try:
                 record(program, options.out)

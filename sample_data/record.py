@@ -203,9 +203,7 @@ class Decoder:
         return Ops.add_residual(x, F.linear(gated, out_proj))
 
     @staticmethod
-    def _attend_new(
-        latent_q: torch.Tensor, rope_q: torch.Tensor, keys: torch.Tensor, scale: float
-    ) -> torch.Tensor:
+    def _attend_new(latent_q: torch.Tensor, rope_q: torch.Tensor, keys: torch.Tensor, scale: float) -> torch.Tensor:
         """Causal attention among the new tokens of each sequence only; keys are [T, LATENT + ROPE]."""
         query = torch.cat([latent_q, rope_q.transpose(0, 1)], -1).view(HEADS, BATCH, -1, LATENT + ROPE)
         keys = keys.view(BATCH, -1, LATENT + ROPE)

@@ -42,18 +42,14 @@ class Ops:
         x.copy_(torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1))
 
     @staticmethod
-    def kv_cache_write(
-        latent: torch.Tensor, key: torch.Tensor, cache: torch.Tensor, positions: torch.Tensor
-    ) -> None:
+    def kv_cache_write(latent: torch.Tensor, key: torch.Tensor, cache: torch.Tensor, positions: torch.Tensor) -> None:
         """Store the new rows at their positions."""
         per_seq = len(latent) // len(cache)
         sequence = torch.arange(len(latent), device=latent.device) // per_seq
         cache[sequence, positions] = torch.cat([latent, key], -1)
 
     @staticmethod
-    def mla_attention(
-        latent_q: torch.Tensor, rope_q: torch.Tensor, cache: torch.Tensor, scale: float
-    ) -> torch.Tensor:
+    def mla_attention(latent_q: torch.Tensor, rope_q: torch.Tensor, cache: torch.Tensor, scale: float) -> torch.Tensor:
         """Attend over the whole cache."""
         query = torch.cat([latent_q.transpose(0, 1), rope_q], -1)
         weights = ((query @ cache.transpose(1, 2)).float() * scale).softmax(-1)

@@ -204,9 +204,7 @@ def moe_count(ids, rank, counts, pairs, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def moe_offsets(
-    counts, offsets, block_expert, blocks, E: tl.constexpr, BLOCK: tl.constexpr, BM: tl.constexpr
-):
+def moe_offsets(counts, offsets, block_expert, blocks, E: tl.constexpr, BLOCK: tl.constexpr, BM: tl.constexpr):
     e = tl.arange(0, E)
     need = (tl.load(counts + e) + BM - 1) // BM
     end = tl.cumsum(need, 0)
@@ -303,9 +301,7 @@ class Ops:
         rope[grid](x, positions, x.stride(0), x.stride(1), HALF=x.shape[2] // 2, num_warps=1)
 
     @staticmethod
-    def kv_cache_write(
-        latent: torch.Tensor, key: torch.Tensor, cache: torch.Tensor, positions: torch.Tensor
-    ) -> None:
+    def kv_cache_write(latent: torch.Tensor, key: torch.Tensor, cache: torch.Tensor, positions: torch.Tensor) -> None:
         """Store [T, C] and a [T, R] view at their positions of the [S, ctx, C + R] cache."""
         kv_cache_write[(len(latent),)](
             latent, key, cache, positions, key.stride(0), len(latent) // cache.shape[0], cache.shape[1],
@@ -313,9 +309,7 @@ class Ops:
         )  # fmt: skip
 
     @staticmethod
-    def mla_attention(
-        latent_q: torch.Tensor, rope_q: torch.Tensor, cache: torch.Tensor, scale: float
-    ) -> torch.Tensor:
+    def mla_attention(latent_q: torch.Tensor, rope_q: torch.Tensor, cache: torch.Tensor, scale: float) -> torch.Tensor:
         """Attend from [heads, T, C] and a [T, heads, R] view over the whole [T, ctx, C + R] cache."""
         heads, tokens, size = latent_q.shape
         splits, ctx = 16, cache.shape[1]
@@ -385,9 +379,7 @@ class Ops:
         )
         quantised, scales = Ops._quant_int8(x)
         moe_count[(experts,)](ids, rank, counts, pairs, BLOCK=256)
-        moe_offsets[(triton.cdiv(blocks, 64),)](
-            counts, offsets, block_expert, blocks, E=experts, BLOCK=64, BM=ROWS
-        )
+        moe_offsets[(triton.cdiv(blocks, 64),)](counts, offsets, block_expert, blocks, E=experts, BLOCK=64, BM=ROWS)
         rows = x.new_empty(blocks * ROWS, size, dtype=torch.int8)
         row_scales = x.new_empty(blocks * ROWS, dtype=torch.float32)
         moe_dispatch[(pairs,)](quantised, scales, ids, rank, offsets, rows, row_scales, K=k, D=size)

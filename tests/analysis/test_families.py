@@ -46,7 +46,25 @@ def test_signatures_are_equal_only_for_equal_content(one: Lanes, other: Lanes, s
     assert (graph_order(*replay_of(one, seed)).signature == graph_order(*replay_of(other, seed + 1)).signature) is same
 
 
-@given(lanes, st.integers(0, 2**16), st.randoms())
+@given(lanes, st.integers(0, 2**16), st.randoms(use_true_random=False))
+def test_ops_in_another_order_on_a_lane_make_another_graph(content: Lanes, seed: int, rng: random.Random) -> None:
+    """What counts is the order on each lane, not only what it holds."""
+    shuffled = [rng.sample(items, len(items)) for items in content]
+    same = Counter(map(tuple, content)) == Counter(map(tuple, shuffled))
+    one, other = graph_order(*replay_of(content, seed)), graph_order(*replay_of(shuffled, seed))
+    assert (one.signature == other.signature) is same
+
+
+@given(lanes, st.integers(0, 2**16))
+def test_lanes_that_hold_more_come_first(content: Lanes, seed: int) -> None:
+    """Within the graph order, lanes stand by their number of ops."""
+    hashes, lane = replay_of(content, seed)
+    ordered = dict.fromkeys(lane[graph_order(hashes, lane).order].tolist())
+    counts = [lane.tolist().count(number) for number in ordered]
+    assert counts == sorted(counts, reverse=True)
+
+
+@given(lanes, st.integers(0, 2**16), st.randoms(use_true_random=False))
 def test_moving_one_op_to_another_lane_makes_another_graph(content: Lanes, seed: int, rng: random.Random) -> None:
     """The same ops on other lanes are not the same graph."""
     moved = [list(items) for items in content]

@@ -68,6 +68,14 @@ def test_gaps_confidence_and_votes_are_in_their_bounds(replays: tuple[Ops, ...])
         assert ((links.agree >= 1) & (links.agree <= links.samples)).all()
 
 
+@given(replays_of_a_graph())
+def test_a_replay_without_a_say_is_linked_to_what_had_ended_there(replays: tuple[Ops, ...]) -> None:
+    """Of many replays some tell what waits for what; the others may differ, and are never linked to what still ran."""
+    for replay, links in zip(replays, links_of(replays, votes=1), strict=True):
+        for op in np.flatnonzero(links.evidence == Evidence.TIMING).tolist():
+            assert replay.end_ns[links.released_by[op]] <= replay.start_ns[op]
+
+
 @given(ops())
 def test_ops_that_overlap_or_take_no_time_are_linked_without_a_circle(made_up: Ops) -> None:
     """Whatever the ops, every releaser stands before what it released and starts no later."""

@@ -186,16 +186,19 @@ def test_a_trace_without_a_terminal_is_its_report() -> None:
         assert "stdin is no terminal" in done.stderr.decode()
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
-    """`tui-trace report … | head` ends silently."""
-    command = [sys.executable, "-m", "tui_trace", "annotations", str(path_of("k3_full")), "--format", "json"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TUI_TRACE_CACHE": "off"}
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away_is_no_error(unbuffered: str) -> None:
+    """`tui-trace report … | head` ends silently, with or without a buffer."""
+    command = [sys.executable, "-m", "tui_trace", "links", str(path_of("k3_scale")), "--replay", "1"]  # a megabyte
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "TUI_TRACE_CACHE": "off", "PYTHONUNBUFFERED": unbuffered,
+    }  # fmt: skip
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
-        assert process.stdout.read(1) == b"["
+        assert process.stdout.read(1) == b"{"
         process.stdout.close()
         said = process.stderr.read()
         assert (process.wait(), said) == (0, b"")

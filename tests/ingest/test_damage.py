@@ -49,14 +49,16 @@ def test_a_name_with_bare_quotes_costs_its_own_event_only(layout: str, what: str
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_damaged_event_is_reported_with_its_place(layout: str) -> None:
     """The offset is that of the event's first byte, in the file as decompressed; the example is its text."""
-    data = LAYOUTS[layout](rows_with(K(Raw(b'"say "hi" there"'), 0, 7, 10, 5, 2), 1))
-    (problem,) = load_bytes(data).problems
-    assert (problem.kind, problem.count) == ("damaged event", 1)
-    assert problem.offset is not None
-    opened = data.rindex(b"{", 0, data.index(b"say"))
-    assert problem.offset <= opened
-    assert not data[problem.offset : opened].strip()
-    assert 'say "hi"' in problem.example
+    rows = [K(f"k{i}", 0, 7, 10 * i, 5, i + 1) for i in range(20)]
+    rows[17] = K(Raw(b'"say "hi" there"'), 0, 7, 170, 5, 18)
+    data = LAYOUTS[layout](rows)
+    opened = data.rindex(b'"ph"', 0, data.index(b"say"))
+    for buffer_bytes in (64, 1 << 10, 1 << 16):
+        (problem,) = load_bytes(data, buffer_bytes=buffer_bytes).problems
+        assert (problem.kind, problem.count) == ("damaged event", 1)
+        assert problem.offset is not None
+        assert data[problem.offset : opened].strip() == b"{"
+        assert 'say "hi"' in problem.example
 
 
 def test_damage_in_a_row_that_is_not_needed_is_reported_too() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tui_trace.analysis.contention import Beside, Footprint
-    from tui_trace.analysis.release_model import Traits
+    from tui_trace.analysis.replay_times import Traits
     from tui_trace.store.schema import Array, IntArray
 
 
@@ -43,10 +43,10 @@ EVIDENCE_NAMES = (None, "edge", "lane", "timing")
 LATENCY_FLOOR_NS = FLOOR_NS
 """An end closer to a start than this did not cause it, but for one real kernel in a hundred."""
 
-_MARGINS = (0.0, 0.25, 0.5, 0.75, 1.5, 2.5, 3.5, 5.0, 7.0, 10.0)
-_CONFIDENCES = (0.35, 0.7, 0.82, 0.87, 0.93, 0.97, 0.99, 0.996, 0.999, 0.9999)
-"""How often links of this margin are true: 32,258 links to other lanes of 44 recorded graphs, one and all replays
-(`benchmarks/links.py` prints the table)."""
+_MARGINS = (-1.2, -0.5, 0.3, 0.8, 1.2, 1.75, 2.5, 3.5, 4.5, 6.0, 8.5)
+_CONFIDENCES = (0.39, 0.53, 0.8, 0.86, 0.87, 0.95, 0.98, 0.987, 0.995, 0.998, 0.9999)
+"""How often links of this margin are true: 42,062 links to other lanes of 58 recorded graphs, one and all replays
+(`benchmarks/links.py` prints such a table)."""
 
 _NO_TIME = np.iinfo(np.int64).min
 
@@ -65,7 +65,8 @@ class Links:
         other_parent: At a join, the parent that did not end last: the lane neighbour or an op of another lane; -1
             where none is known.
         runner_up: The op of another lane that came second as an account of the starts, -1 for none.
-        margin: Log odds of the account with this releaser against the next best; inf where recorded or certain.
+        margin: Log odds that the op depends on its releaser, as the model has it before calibration; inf where
+            recorded or certain, and where no other op could have been it.
         gap_median_ns: Median of the gap to the same op over all replays of the graph.
         gap_spread_ns: Largest minus smallest.
         contended: A busy GPU could have set this start: the link says only what came before it.

@@ -41,7 +41,7 @@ def _visible(character: str) -> str:
 _LEADING = re.compile(r"^(?:void|static|inline)\s+")
 _INNERMOST = re.compile(r"<[^<>]*>|\([^()]*\)")
 _MEMCPY = re.compile(r"^Mem(cpy|set) ?(\w*)")
-_FUNCTOR = re.compile(r"\b(\w+?)(?:Functor|_functor|Ops|_kernel_cuda|_kernel_impl)\b")
+_FUNCTOR = re.compile(r"\bCUDAFunctor_(\w+)|\b(\w+?)(?:Functor|_functor|Ops|_kernel_cuda|_kernel_impl)\b")
 _LIBRARY = (
     # Library kernels spell out their tiling; what they are and the tile tell them apart well enough.
     (re.compile(r"^(nvjet)_(?:[a-z]*sm\d+_)?\w*?(\d+x\d+)_"), r"\1_\2"),
@@ -78,7 +78,7 @@ def short_name(name: str) -> str:
         text = shorter
     text = text.split("(")[0].split("<")[0].split("::")[-1].strip()
     if text in _GENERIC:
-        functor = next((found[1] for found in _FUNCTOR.finditer(name) if found[1]), "")
+        functor = next((found[1] or found[2] for found in _FUNCTOR.finditer(name)), "")
         text = f"{functor} {text}" if functor else text
     return text or name
 

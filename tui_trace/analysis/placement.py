@@ -2,9 +2,9 @@
 
 The driver walks a graph in the order in which it was recorded. A node goes on the lane of the earliest-recorded node
 it waits for whose lane nobody went on with yet; where there is none it opens a lane. (On 44 recorded graphs this gives
-the number of lanes exactly where streams fork and join in a regular way, within one of it in layered decoders, and
-the op before on the lane for 995 of 1,000 ops.) So where side work is recorded first, it takes over the lane, and the
-main chain has to open another: one more for each fork.
+the op before on the lane for 99.3 to 100 % of the ops, and the number of lanes exactly where streams fork and join in
+a regular way, within one of it in layered decoders.) So where side work is recorded first, it takes over the lane, and
+the main chain has to open another: one more for each fork.
 """
 
 from __future__ import annotations

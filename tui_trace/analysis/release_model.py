@@ -16,52 +16,25 @@ Priors follow from how capture and the driver lay out a graph:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui_trace.analysis.contention import EXCUSED_NS, burst_behind, gpu_state, was_held
-from tui_trace.analysis.latency import FLOOR_NS, LATE_NS, calibrate
+from tui_trace.analysis.contention import was_held
+from tui_trace.analysis.latency import FLOOR_NS, LATE_NS
+from tui_trace.analysis.replay_times import ReplayTimes, Traits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tui_trace.analysis.contention import Beside, Footprint, GpuState
-    from tui_trace.analysis.latency import Latency
     from tui_trace.store.schema import Array, IntArray
 
 MOST_PARENTS = 3
 """Parents on other lanes that are looked for, an op; the wide joins of recorded graphs have one or two late ones."""
 
 _CANDIDATES = 8
-"""Ops that ended last before a start, a replay; the true releaser was among them in every recorded graph."""
-
-_START_UP_NS = 60_000
-"""A replay's lanes are fed one after another: up to this long, the first two ops of a lane can be late after the
-root. Up to 27 µs seen, with the ends of other ops close by for no reason."""
-
-_P_START_UP, _START_UP_DENSITY = 0.5, 1 / 4_000
-_P_HELD = np.log((0.001, 0.02, 0.03, 0.2, 0.3))
-"""How often an op was held by a busy GPU, by `Busy`: measured 0.002, -, 0.01 to 0.04, 0.1 to 0.25 and 0.35."""
-
-_P_HELD_BEHIND = np.log(0.5)
-"""The same right behind an op that was held."""
-
-_HELD_DENSITY, _HELD_NEAR_END, _HELD_BEHIND = np.log((1 / 5_000, 1 / 2_500, 1 / 600))
-"""Density, per ns, of a held op's start: somewhere while blocks drain; where they drain together; behind another."""
-
-_HELD_DECAY = 1.0
-"""Power by which holds get rarer with their length, in µs."""
-
-_SLOW = 3.0
-"""A start this many typical latencies after a release may have been held a little."""
-
-_INDEPENDENT = 0.5
-"""What a further replay adds to the first, where its ends lie elsewhere: the same graph shares its habits."""
-
-_STEADY_SHARE, _STEADY_NS = 0.6, 150.0
-"""Where ends move by less than about this from replay to replay, further replays show the same thing again."""
+"""Ops that ended last before a start, a replay; the true releaser was among them in every recorded graph, but for ops
+that a busy GPU held for long."""
 
 _LOG_ODDS_JOIN, _LOG_ODDS_JOIN_LAST = -5.0, -3.0
 """Log odds that an op with a lane neighbour waits for one given op of another lane, and for one that ends its lane."""
@@ -73,29 +46,16 @@ _HIGHER_LANE = -4.0
 """An op that opens a lane waits for one of a higher lane: 5 in 775 recorded."""
 
 _TAKEN = -4.0
-"""An op that ends its lane already has its one dependant: 2 in 100 recorded have two."""
+"""An op that ends its lane already has its one dependant: 1 in 100 recorded has two."""
+
+_HALF_RIGHT, _NEIGHBOUR_RIGHT = 0.5, 0.35
+"""What a true dependency is worth that is not the one that ended last: an op further up its lane, and the neighbour."""
+
+_MOST_FOR_FORK = 2.0
+"""Most that counts for an op that forks to another lane already."""
 
 _POOL_WEIGHT = 10.0
 """The prior weighs as much as this many places with the same two names."""
-
-_NO_TIME = np.iinfo(np.int64).min // 4
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What is known of the ops of a graph besides their times. All arrays have shape (n,), ops in graph order.
-
-    Attributes:
-        token: Equal for ops of one name.
-        stream_rank: Rank of each op's stream number.
-        asks: What the ops ask of the GPU, None for a graph on several devices or without launch shapes.
-        beside: For each replay the other work on the device at the time, None for none; empty where not looked at.
-    """
-
-    token: IntArray
-    stream_rank: IntArray
-    asks: Footprint | None
-    beside: tuple[Beside | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +64,7 @@ class Inferred:
 
     Attributes:
         parents: Parents on other lanes, best first, -1 for none, shape (k, n).
-        margin: Log odds of each against the next best account of the op's starts, shape (k, n).
+        margin: Log odds that each is a dependency; inf where no other op could be, shape (k, n).
         runner_up: The candidate on another lane that came second (or first, where the neighbour alone was
             enough), -1 for none, shape (n,).
     """
@@ -130,101 +90,15 @@ def infer(
     n = lane.size
     if traits is None:
         traits = Traits(np.arange(n), np.zeros(n, np.int64), None)
-    times = _Times(start_ns, end_ns, neighbour, follower, traits)
-    op, candidate = _candidates(times, lane)
+    times = ReplayTimes(start_ns, end_ns, neighbour, follower, lane, traits)
+    op, candidate = _candidates(times)
     prior = _prior(times, op, candidate, traits)
     times.weigh(op, candidate)
-    first = _search(times, op, candidate, prior)
-    times.note_held(first)
-    second = _search(times, op, candidate, _learned(times, op, candidate, prior, first, traits.token))
+    first = _search(times, op, candidate, prior, cautious=False)
+    times.note_held(first.held)
+    learned = _learned(times, op, candidate, prior, first, traits.token)
+    second = _search(times, op, candidate, learned, cautious=True)
     return Inferred(second.parents, second.margin, second.runner_up)
-
-
-class _Times:
-    """The times of a graph's replays, and how likely an op starts when it does given what it waited for."""
-
-    def __init__(
-        self, start_ns: IntArray, end_ns: IntArray, neighbour: IntArray, follower: IntArray, traits: Traits
-    ) -> None:
-        self.start, self.end = start_ns, end_ns
-        self.before, self.follower = np.maximum(neighbour, 0), follower
-        self.opens = neighbour < 0
-        self.states: list[GpuState] = [
-            gpu_state(start, end, traits.asks, beside)
-            for start, end, beside in zip_longest(start_ns, end_ns, traits.beside)
-        ]
-        self.free_at_start = np.stack([state.free_at_start_ns for state in self.states])
-        self.free_at_end = np.stack([state.free_at_end_ns for state in self.states])
-        self.sorted_start = np.sort(start_ns, axis=1)
-        self.rank = np.stack([np.searchsorted(s, row) for s, row in zip(self.sorted_start, start_ns, strict=True)])
-        self.lane_gap = start_ns - end_ns[:, self.before]
-        coarse = not (start_ns % 1_000).any() and not (end_ns % 1_000).any()
-        self.latency: Latency = calibrate(self.lane_gap[:, ~self.opens], coarse_clock=coarse)
-        self.root = int(np.argmin(start_ns[0]))
-        front = self.opens.copy()
-        second = follower[self.opens]
-        front[second[second >= 0]] = True
-        self.starts_up = front & (start_ns - start_ns.min(axis=1, keepdims=True) < _START_UP_NS).all(axis=0)
-        self.weight = np.ones(self.opens.size)
-        self.log_p_held = _P_HELD[np.stack([state.busy for state in self.states])].mean(axis=0)
-        near = np.stack([state.near_end for state in self.states])
-        self.held_density = np.where(near, _HELD_NEAR_END, _HELD_DENSITY)
-        # Where the neighbour is all an op waits for: its end, and how well that explains the starts.
-        self.known_end = np.where(self.opens, _NO_TIME, end_ns[:, self.before])
-        self.known_free = np.where(self.opens, 0.0, self.free_at_end[:, self.before])
-
-    def weigh(self, op: IntArray, candidate: IntArray) -> None:
-        """Sets how much the replays count together, by how far ends move from one to the next."""
-        replays, n = self.start.shape
-        if replays == 1:
-            return
-        moves = np.minimum((self.start[:, op] - self.end[:, candidate]).std(axis=0), 2_000)
-        lane_moves = np.where(self.opens, 0, np.minimum(self.lane_gap.std(axis=0), 2_000))
-        count = np.bincount(op, minlength=n) + ~self.opens
-        mean = (np.bincount(op, moves, minlength=n) + lane_moves) / np.maximum(count, 1)
-        varied = _STEADY_SHARE + (1 - _STEADY_SHARE) * mean / (mean + _STEADY_NS)
-        self.weight = (1 + (replays - 1) * _INDEPENDENT * varied) / replays
-
-    def note_held(self, found: _Found) -> None:
-        """Takes in which ops were held: those right behind them, in the same queue, were likely held too."""
-        behind = np.stack([burst_behind(row, held) for row, held in zip(self.start, found.held, strict=True)])
-        busy = np.stack([state.busy for state in self.states])
-        self.log_p_held = np.where(behind, _P_HELD_BEHIND, _P_HELD[busy]).mean(axis=0)
-        self.held_density = np.where(behind, _HELD_BEHIND, self.held_density)
-
-    def log_likelihood(
-        self, op: IntArray, end: IntArray, free_at_end: NDArray[np.float64], after_root: Array
-    ) -> NDArray[np.float64]:
-        """Returns how likely ops start when they do.
-
-        Args:
-            op: The ops, shape (m,).
-            end: End of the last thing each waited for, shape (R, m).
-            free_at_end: Free time of the GPU up to then, shape (R, m).
-            after_root: Whether that is the first op of the replay, shape (m,).
-        """
-        opens = self.opens[op]
-        # A lane's ops can follow closer than the floor, or overlap; that is not against the neighbour.
-        gap = np.maximum(self.start[:, op] - end, np.where(opens, 0, int(self.latency.floor_ns) + 1))
-        dispatched = np.stack(
-            [
-                np.maximum(rank[op] - np.searchsorted(starts, row, "right"), 0)
-                for rank, starts, row in zip(self.rank, self.sorted_start, end, strict=True)
-            ]
-        )
-        plain = self.latency.log_density(gap, dispatched, opens)
-        excused = (self.free_at_start[:, op] - free_at_end <= EXCUSED_NS) & (gap > _SLOW * self.latency.typical_ns)
-        held = np.where(excused, np.maximum(plain, self.held_density[:, op]), plain)
-        weight = self.weight[op]
-        far = _HELD_DECAY * np.log1p(np.maximum(gap, 0).mean(axis=0) / 1_000)
-        result: NDArray[np.float64] = np.logaddexp(
-            plain.sum(axis=0) * weight, self.log_p_held[op] - far + held.sum(axis=0) * weight
-        )
-        late = np.flatnonzero(after_root & self.starts_up[op])
-        if late.size:
-            up = np.maximum(plain[:, late], np.log(_START_UP_DENSITY)).sum(axis=0) * weight[late]
-            result[late] = np.logaddexp(result[late], np.log(_P_START_UP) + up)
-        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +114,11 @@ class _Found:
     chosen: NDArray[np.bool_]
 
 
-def _candidates(times: _Times, lane: Array) -> tuple[IntArray, IntArray]:
+def _candidates(times: ReplayTimes) -> tuple[IntArray, IntArray]:
     """Returns (op, candidate parent) pairs, sorted by op: on another lane, among the last to end before the op's
     start in some replay, later there than its neighbour, and ended before it in every replay."""
     replays, n = times.start.shape
+    lane = times.lane
     keys = []
     for r in range(replays):
         by_end = np.argsort(times.end[r], kind="stable")
@@ -267,7 +142,7 @@ def _candidates(times: _Times, lane: Array) -> tuple[IntArray, IntArray]:
     return op[keep], candidate[keep]
 
 
-def _prior(times: _Times, op: IntArray, candidate: IntArray, traits: Traits) -> NDArray[np.float64]:
+def _prior(times: ReplayTimes, op: IntArray, candidate: IntArray, traits: Traits) -> NDArray[np.float64]:
     """Returns the log odds of each pair before its times are looked at."""
     opens = times.opens[op]
     prior = np.where(opens, 0.0, _join_odds(times, candidate))
@@ -280,11 +155,13 @@ def _prior(times: _Times, op: IntArray, candidate: IntArray, traits: Traits) -> 
     return prior
 
 
-def _join_odds(times: _Times, candidate: IntArray) -> NDArray[np.float64]:
+def _join_odds(times: ReplayTimes, candidate: IntArray) -> NDArray[np.float64]:
     return np.where(times.follower[candidate] < 0, _LOG_ODDS_JOIN_LAST, _LOG_ODDS_JOIN)
 
 
-def _search(times: _Times, op: IntArray, candidate: IntArray, prior: NDArray[np.float64]) -> _Found:
+def _search(
+    times: ReplayTimes, op: IntArray, candidate: IntArray, prior: NDArray[np.float64], *, cautious: bool
+) -> _Found:
     """Adds parents on other lanes to each op, the best first, as long as they explain more than their prior costs."""
     n = times.opens.size
     known_end, known_free = times.known_end.copy(), times.known_free.copy()
@@ -309,21 +186,19 @@ def _search(times: _Times, op: IntArray, candidate: IntArray, prior: NDArray[np.
         if turn == 0:
             score[pairs] = total
         # Equal ones are settled by the shorter gap.
-        order = np.lexsort((total - 1e-6 * (times.start[:, v] - times.end[:, u]).mean(axis=0), v))
+        total -= 1e-6 * (times.start[:, v] - times.end[:, u]).mean(axis=0)
+        worth, sure = _worth(times, v, u, total, cautious=cautious and turn == 0)
+        order = np.lexsort((worth, v))
         last = np.flatnonzero(np.r_[v[order][1:] != v[order][:-1], np.ones(min(v.size, 1), bool)])
         best = order[last]
         second = np.where((last > 0) & (v[order[last - 1]] == v[best]), order[last - 1], -1)
-        take = (total[best] > 0) | (times.opens[v[best]] & (turn == 0))
-        rival = np.where(second >= 0, total[np.maximum(second, 0)], -np.inf)
+        take = (worth[best] > 0) | (times.opens[v[best]] & (turn == 0))
         if turn == 0:
             runner_up[v[best]] = np.where(take, np.where(second >= 0, u[np.maximum(second, 0)], -1), u[best])
-        else:
-            rival = np.full(best.size, -np.inf)
-        best, rival = best[take], rival[take]
+        best = best[take]
         op_taken = v[best]
         parents[turn, op_taken] = u[best]
-        # An op with a neighbour can do without another parent: that account has the log odds 0.
-        margin[turn, op_taken] = total[best] - np.maximum(rival, np.where(times.opens[op_taken], -np.inf, 0.0))
+        margin[turn, op_taken] = sure[best] if turn == 0 else total[best]
         known_end[:, op_taken], known_free[:, op_taken] = end[:, best], free[:, best]
         likelihood[op_taken] = new[best]
         chosen[pairs[best]] = True
@@ -342,8 +217,44 @@ def _search(times: _Times, op: IntArray, candidate: IntArray, prior: NDArray[np.
     return _Found(parents, margin, runner_up, held, score, chosen)
 
 
+def _worth(
+    times: ReplayTimes, op: IntArray, candidate: IntArray, odds: NDArray[np.float64], *, cautious: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns what naming each candidate is worth, above 0 where it beats naming none, and the log odds of its truth.
+
+    An op before the true parent on its lane is a true dependency too, if not the last, and so is the op's own
+    neighbour. Where ends cannot be told apart, the earlier one on a lane is the safer answer.
+
+    Args:
+        times: The graph's times.
+        op: The op of each pair, in order, shape (m,).
+        candidate: Its candidate parent, in graph order within an op, shape (m,).
+        odds: Log odds of each account against the known parents alone, shape (m,).
+        cautious: Weigh answers so; else by their odds alone.
+    """
+    n = times.opens.size
+    if op.size == 0:
+        return odds, odds
+    highest = np.where(times.opens, -np.inf, 0.0)
+    np.maximum.at(highest, op, odds)
+    share = np.exp(odds - highest[op])
+    none = np.where(times.opens, 0.0, np.exp(-highest))
+    whole = np.bincount(op, share, minlength=n) + none
+    share, none = share / whole[op], none / np.maximum(whole, 1e-300)
+    total = np.cumsum(share)
+    lane = times.lane[candidate]
+    ends = np.flatnonzero(np.r_[(op[1:] != op[:-1]) | (lane[1:] != lane[:-1]), True])
+    later = np.maximum(total[ends[np.searchsorted(ends, np.arange(op.size))]] - total, 0)
+    right = np.clip(share + later, 1e-12, 1 - 1e-12)
+    truth = np.log(right / (1 - right))
+    if not cautious:
+        return odds, truth
+    without = np.where(times.opens, -1.0, none + _NEIGHBOUR_RIGHT * (1 - none))
+    return share + _HALF_RIGHT * later - without[op], truth
+
+
 def _learned(
-    times: _Times, op: IntArray, candidate: IntArray, prior: NDArray[np.float64], found: _Found, token: IntArray
+    times: ReplayTimes, op: IntArray, candidate: IntArray, prior: NDArray[np.float64], found: _Found, token: IntArray
 ) -> NDArray[np.float64]:
     """Returns the priors with what the first search showed of the graph as a whole."""
     n = times.opens.size
@@ -359,6 +270,12 @@ def _learned(
     pooled = (others + _POOL_WEIGHT * share) / (np.maximum(places - 1, others) + _POOL_WEIGHT)
     pooled = np.minimum(pooled, 0.999)
     learned = np.log(pooled / (1 - pooled))
+    # Where forks of this graph go to several lanes at once, an op that forks to one goes to another too.
+    children = np.bincount(candidate[sure], minlength=n)
+    forks, links = int((children > 0).sum()), int(children.sum())
+    # Add-one estimates of how many lanes more an op forks to that forks to one, and of how many any op forks to.
+    again, ever = (links - forks + 1) / (forks + 2), (links + 1) / n
+    learned += np.where(children[candidate] - sure > 0, np.clip(np.log(again / ever), 0, _MOST_FOR_FORK), 0.0)
     ends_lane = times.follower[candidate] < 0
     best = np.full(n, -np.inf)
     np.maximum.at(best, candidate[found.chosen], found.score[found.chosen])

@@ -77,7 +77,7 @@ def slack(start_ns: IntArray, end_ns: IntArray, lane: Array, links: Links) -> Sl
             if parent < 0:
                 continue
             # The op could start `room` later; its parent must end its latency before that.
-            limit = max(start[op] + room - gap[op], end[parent])
+            limit = min(max(start[op] + room - gap[op], end[parent]), replay_end)
             if limit < latest[parent]:
                 latest[parent] = limit
                 bounded[parent] = bounded[op]

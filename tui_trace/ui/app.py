@@ -49,7 +49,7 @@ class TraceApp(App[int]):
 
     Attributes:
         error: Why the file cannot be shown, once that is known.
-        watch: Ends the program if a signal did not within a few seconds.
+        last_resort: Ends the program if a signal did not within a few seconds.
     """
 
     CSS_PATH = "explorer.tcss"
@@ -74,7 +74,7 @@ class TraceApp(App[int]):
         self.glyphs = glyphs
         self.replay = replay
         self._loader = loader
-        self.watch: threading.Timer | None = None
+        self.last_resort: threading.Timer | None = None
         self.error: TuiTraceError | None = None
         self.animation_level = "none"
         LinesWidget.ascii_only = glyphs.ascii
@@ -128,9 +128,9 @@ class TraceApp(App[int]):
     def _end(self, number: int) -> None:
         """Leaves by a signal, as a shell reports it."""
         # A terminal that is gone can block the last write to it for ever; nobody is there to see a clean end then.
-        self.watch = threading.Timer(_LAST_WRITE_S, self._end_at_once, (128 + number,))
-        self.watch.daemon = True
-        self.watch.start()
+        self.last_resort = threading.Timer(_LAST_WRITE_S, self._end_at_once, (128 + number,))
+        self.last_resort.daemon = True
+        self.last_resort.start()
         self.exit(return_code=128 + number)
 
     def _end_at_once(self, code: int) -> None:
@@ -212,8 +212,8 @@ def run(
     try:
         app.run(mouse=mouse)
     finally:
-        if app.watch is not None:
-            app.watch.cancel()
+        if app.last_resort is not None:
+            app.last_resort.cancel()
         if loader is not None:
             loader.close()
     if app.error is not None:
