@@ -85,12 +85,16 @@ def test_a_lane_that_opens_before_a_candidates_follower_was_not_opened_by_it() -
     assert links(known, start, end, 0).released_by[3] != 1
 
 
+WORK = [(i * 10_000, i * 10_000 + 9_750, 0) for i in range(10)]
+"""A lane of ten ops, from which a latency can be read; what follows starts at 100,000."""
+
+
 def test_a_join_reports_both_parents() -> None:
     """The op that starts after a fork's two branches waits for both; the one that ended last released it."""
-    rows = [(0, 10_000, 0), (10_300, 18_000, 0), (20_300, 30_000, 0), (10_500, 20_000, 1)]
-    known, start, end = graph(rows, [SMALL] * 4)
+    rows = [*WORK, (100_000, 108_000, 0), (110_250, 120_000, 0), (100_200, 110_000, 1)]
+    known, start, end = graph(rows, [SMALL] * len(rows))
     found = links(known, start, end, 0)
-    assert (found.released_by[2], found.other_parent[2]) == (3, 1)
+    assert (found.released_by[11], found.other_parent[11]) == (12, 10)
     assert not found.open_end.any()
 
 
@@ -105,16 +109,18 @@ def test_side_work_that_ended_long_before_has_an_open_end() -> None:
 
 def test_recorded_edges_beat_lanes_and_times() -> None:
     """Where parents are recorded, the latest of them is the releaser; ops without a record are inferred."""
-    rows = [(0, 10_000, 0), (10_300, 18_000, 0), (20_300, 30_000, 0), (10_500, 20_000, 1)]
+    rows = [*WORK, (100_000, 108_000, 0), (110_250, 120_000, 0), (100_200, 110_000, 1)]
     start, end, lane = np.array(rows, np.int64).T
-    edges = RecordedEdges(np.array([0, 0, 1]), np.array([1, 3, 2]), np.array([True, True, True, True]))
+    parents, children = np.array([*range(10), 9, 10]), np.array([*range(1, 11), 12, 11])
+    known = np.ones(13, bool)
+    edges = RecordedEdges(parents, children, known)
     found = links(dependencies(start[None], end[None], lane, None, edges), start[None], end[None], 0)
-    assert found.released_by.tolist() == [-1, 0, 1, 0]
-    assert found.evidence.tolist() == [Evidence.NONE, Evidence.EDGE, Evidence.EDGE, Evidence.EDGE]
-    assert found.confidence.tolist() == [0, 1, 1, 1]
-    part = RecordedEdges(edges.parent, edges.child, np.array([True, True, False, True]))
+    assert found.released_by.tolist() == [-1, *range(11), 9]
+    assert found.evidence.tolist() == [Evidence.NONE, *[Evidence.EDGE] * 12]
+    assert found.confidence.tolist() == [0, *[1] * 12]
+    part = RecordedEdges(parents, children, np.arange(13) != 11)
     found = links(dependencies(start[None], end[None], lane, None, part), start[None], end[None], 0)
-    assert found.evidence[2] == Evidence.TIMING
+    assert (found.evidence[11], found.released_by[11]) == (Evidence.TIMING, 12)
 
 
 def test_a_recorded_parent_that_starts_later_is_not_followed() -> None:

@@ -67,7 +67,7 @@ def segments(start_ns: IntArray, end_ns: IntArray, lane: Array, links: Links) ->
     opens = np.ones(n, bool)
     opens[1:] = (ordered_lane[1:] != ordered_lane[:-1]) | enters[by_lane[1:]] | leaves[by_lane[:-1]]
     first = np.flatnonzero(opens)
-    last = np.r_[first[1:], n] - 1
+    last = np.r_[first[1:], n][: first.size] - 1
     segment_end = np.maximum.reduceat(end_ns[by_lane], first) if n else end_ns[:0]
     rank = np.lexsort((ordered_lane[first], start_ns[by_lane[first]]))
     number = np.empty(first.size, np.int64)

@@ -172,6 +172,11 @@ def links(
     n = known.neighbour.size
     accounts = np.concatenate((known.neighbour[None], known.parents))
     ends = np.where(accounts >= 0, end_ns[replay][np.maximum(accounts, 0)], _NO_TIME)
+    # A replay that had no say may contradict the others: what still ran there when the op started is no parent there.
+    began = start_ns[replay][np.maximum(known.parents, 0)]
+    late = (known.parents >= 0) & ((ends[1:] > start_ns[replay]) | (began >= start_ns[replay]))
+    ends[1:][late] = _NO_TIME
+    accounts[1:][late] = -1
     first, second = _two_latest(ends)
     ops = np.arange(n)
     released_by, other_parent = accounts[first, ops], accounts[second, ops]
