@@ -6,7 +6,7 @@
 
 A link is true when the graph orders the two ops. Critical agreement is the op time that the walk back over links
 shares with the walk over the true dependencies (latest end first), over the op time of either. `benchmarks/graphs` was
-recorded after the model was finished: its figures are of graphs that the model has not seen.
+recorded after the last change to the model: its figures are of graphs that the model has not seen.
 """
 
 from __future__ import annotations
