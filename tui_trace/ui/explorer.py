@@ -13,6 +13,7 @@ from textual.screen import Screen
 from tui_trace.ui import bindings
 from tui_trace.ui.follower import LinkFollower
 from tui_trace.ui.help import HelpScreen
+from tui_trace.ui.lanes import LanesScreen
 from tui_trace.ui.messages import SceneDeepened
 from tui_trace.ui.panes.annotations import AnnotationPane, AnnotationTable
 from tui_trace.ui.panes.bands import Overview
@@ -300,6 +301,14 @@ class ExplorerScreen(Screen[None]):
     async def action_help(self) -> None:
         """The keys."""
         await self.app.push_screen(HelpScreen())
+
+    async def action_placement(self) -> None:
+        """Why there are so many lanes."""
+        replay = self.book.replay(self.view.replay)
+        if replay is None:
+            self.query_one(HintLine).say("eager ops stay on the streams of the program")
+        else:
+            await self.app.push_screen(LanesScreen(replay))
 
     def action_quit(self) -> None:
         """Leaves."""

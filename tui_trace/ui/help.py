@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
-
 from tui_trace.ui.bindings import groups
-from tui_trace.ui.lines import LinesWidget
+from tui_trace.ui.scroll import ScrollScreen
 from tui_trace.view.categories import CATEGORY_NAMES
 from tui_trace.view.paint import ACCENT, BOLD, MUTED, TEXT, Line, Paint, Run
 from tui_trace.view.text import pad
-
-if TYPE_CHECKING:
-    from textual.app import ComposeResult
 
 _ABOUT = (
     "lane      a stream as the trace shows it: where the driver put ops, not how many run at once",
@@ -44,44 +35,8 @@ def help_lines() -> list[Line]:
     return lines
 
 
-class HelpText(LinesWidget):
-    """The lines of the help."""
-
-    DEFAULT_CSS = """
-    HelpText { width: 1fr; height: auto; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.text = help_lines()
-        self.styles.height = len(self.text)
-
-    def line(self, y: int) -> Line:
-        """One of them."""
-        return self.text[y] if y < len(self.text) else []
-
-
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(ScrollScreen):
     """The keys, over the explorer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,shift+slash,enter", "dismiss", "close", id="help.close"),
-        Binding("j,down", "scroll(1)", "down", id="help.down"),
-        Binding("k,up", "scroll(-1)", "up", id="help.up"),
-        Binding("pagedown", "scroll(15)", "a page down", id="help.page_down"),
-        Binding("pageup", "scroll(-15)", "a page up", id="help.page_up"),
-        Binding("ctrl+c", "app.quit", "quit", id="help.quit"),
-    ]
-    AUTO_FOCUS = ""
-
-    def compose(self) -> ComposeResult:
-        """The text in a box that scrolls."""
-        with VerticalScroll(id="help") as box:
-            box.border_title = "keys"
-            box.border_subtitle = "j k scroll   Esc close"
-            yield HelpText()
-
-    def action_scroll(self, lines: int) -> None:
-        """Moves the text."""
-        box = self.query_one("#help", VerticalScroll)
-        box.scroll_relative(y=lines, animate=False)
+    def __init__(self) -> None:
+        super().__init__("keys", help_lines())

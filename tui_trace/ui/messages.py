@@ -48,6 +48,13 @@ class SceneDeepened(Message):
 
 
 @dataclass
+class LanesExplained(Message):
+    """Why a replay has so many lanes has been worked out."""
+
+    text: str
+
+
+@dataclass
 class WorkerFailed(Message):
     """A worker ran into a bug of ours. It is raised again where it ends the program with a traceback."""
 
