@@ -23,6 +23,9 @@ NEEDED = re.compile(
 )
 """Matches where a slice holds an event of a needed category, in the spellings of all writers."""
 
+_LARGE_FRACTION = re.compile(rb'"ts"\s*:\s*\d{16}\.(\d+)')
+"""Matches times since 1970 with a fraction."""
+
 _MAX_JOINED = 16
 """Pieces that are tried together where a separator stood inside an event."""
 
@@ -42,6 +45,7 @@ class SliceDecoder:
     def __init__(self, problems: ProblemCounter) -> None:
         self._problems = problems
         self._floats_are_exact = True
+        self._fraction_digits: set[int] = set()
         self._unread: list[bytes] = []
         self._unread_offset = 0
         self.rows = RowBuilder(problems)
@@ -67,6 +71,9 @@ class SliceDecoder:
                 else:
                     return
         events = []
+        if not self._floats_are_exact:
+            found = _LARGE_FRACTION.finditer(piece.data, piece.start, piece.end)
+            self._fraction_digits.update(len(fraction[1]) for fraction in found)
         for text, offset in single_events(piece, layout):
             events += self._decode_one(text, offset)
         self.rows.add(events, exact=True)
@@ -80,6 +87,8 @@ class SliceDecoder:
     def finish(self) -> None:
         """Counts what was left open at the end of the file."""
         self._give_up()
+        if self._fraction_digits >= {3} and self._fraction_digits & {1, 2}:
+            self._problems.add("fractions of one to three digits: not padded (March 2024), nanoseconds unreliable")
         self.rows.finish()
 
     def _decode_one(self, text: bytes, offset: int) -> list[Event]:

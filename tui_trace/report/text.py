@@ -253,6 +253,7 @@ def check_report(trace: Trace) -> str:
         f"{trace.name}: {'complete' if trace.complete else 'not complete, counts mean “at least”'}",
         f"  kept  {size}, {launches}, {annotations}",
     ]
+    lines.append(f"  clock  {trace.clock.value}")
     for problem in trace.problems:
         lines.append(f"  {words.clean(problem.kind)} ×{problem.count:,}")
         if problem.offset is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.analysis.era import ClockEra, clock_era
 from tui_trace.analysis.families import group_by_signature
 from tui_trace.analysis.figures import Figures, figures
 from tui_trace.analysis.graph_dump import GraphDumpError
@@ -100,6 +101,11 @@ class Trace:
     def name(self) -> str:
         """Name of the file, safe for a terminal."""
         return clean(self.path.name)
+
+    @property
+    def clock(self) -> ClockEra:
+        """Which clock its writer used."""
+        return clock_era(self.store.ops.start_ns, self.store.ops.end_ns, self.store.meta.base_time_ns)
 
     @property
     def op_count(self) -> int:
