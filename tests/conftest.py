@@ -11,7 +11,7 @@ from tests.golden import Golden
 
 # The examples of a run follow from the tests alone; `--hypothesis-profile=search` looks further.
 _SLOW_MACHINE = [HealthCheck.too_slow]
-settings.register_profile("core", derandomize=True, deadline=None, max_examples=60, suppress_health_check=_SLOW_MACHINE)
+settings.register_profile("core", derandomize=True, deadline=None, max_examples=40, suppress_health_check=_SLOW_MACHINE)
 settings.register_profile("search", deadline=None, max_examples=2_000, suppress_health_check=_SLOW_MACHINE)
 settings.load_profile("core")
 

@@ -126,7 +126,9 @@ def _take_dump(trace: Trace, dump: Path) -> None:
 
 def _write(data: str | bytes) -> None:
     sys.stdout.flush()
-    sys.stdout.buffer.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+    rest = memoryview(data.encode("utf-8", "replace") if isinstance(data, str) else data)
+    while rest:  # unbuffered, stdout may take only a part at a time
+        rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.flush()
 
 

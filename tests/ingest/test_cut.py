@@ -40,7 +40,9 @@ def test_a_file_cut_at_any_byte_keeps_its_whole_events(name: str) -> None:
     opened = data.index(b"[", data.index(b"traceEvents") if b"traceEvents" in data else 0) + 1
     closed = data.rindex(b"]") + 1
     whole = whole_events_at(data)
-    for length in range(1, len(data) + 1):
+    # Where the two kernels differ in their place only, one of them is cut at every byte and the other at every third.
+    second = data.index(b"k1")
+    for length in (*range(1, second, 3), *range(second, len(data) + 1)):
         if length < opened:
             with pytest.raises(NotATraceError):
                 load_bytes(data[:length], buffer_bytes=4_096)

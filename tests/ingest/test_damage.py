@@ -155,3 +155,12 @@ def test_an_argument_beyond_64_bits_costs_at_most_itself(argument: str, digits: 
     odd["args"][argument] = Raw(digits)
     ops = tables_of(load_rows(rows_with(odd, 1)).store)["ops"]
     assert [(row["name"], row["device"], row["stream"]) for row in ops] == [(f"k{i}", 0, 7) for i in range(4)]
+
+
+def test_a_device_beyond_32_bits_is_not_taken_for_another() -> None:
+    """The column is narrower than a number in the file may be: the row's pid is used, and the odd value is counted."""
+    odd = K("k1", 0, 7, 10, 5, 2)
+    odd["args"]["device"] = 3_000_000_000
+    loaded = load_rows(rows_with(odd, 1))
+    assert [row["device"] for row in tables_of(loaded.store)["ops"]] == [0, 0, 0, 0]
+    assert [(problem.kind, problem.count) for problem in loaded.problems] == [("device out of range, left out", 1)]

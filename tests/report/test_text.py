@@ -134,6 +134,7 @@ def test_a_check_names_all_that_is_wrong(tmp_path: Path) -> None:
     assert check_report(trace_of(tmp_path, rows)) == (
         "tiny.json: complete\n"
         "  kept  2 ops on 2 lanes, 2 graph launches, 1 annotation with 1 row\n"
+        "  clock  whole microseconds: equal times and zero durations are ordinary\n"
         "  GPU or launch event of phase 'i' ×2\n"
         "      i\n"
         "  1 graph launch without recorded ops\n"

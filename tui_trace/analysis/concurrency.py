@@ -21,7 +21,7 @@ class Steps:
     where no op starts or ends between them.
 
     Attributes:
-        edges_ns: Times at which the level may change, shape (k + 1,); empty where no op has any length.
+        edges_ns: Times at which the level may change, shape (k + 1,); empty where there are no ops.
         level: Ops running in [edges[i], edges[i + 1]), shape (k,).
     """
 

@@ -67,9 +67,9 @@ class _RawArgs(msgspec.Struct, gc=False):
 
 
 class _RawEvent(msgspec.Struct, gc=False):
-    ph: str = ""
-    cat: str = ""
-    name: str = ""
+    ph: str | None = ""
+    cat: str | None = ""
+    name: str | None = ""
     pid: int | str | float | None = ""
     tid: int | str | float | None = ""
     ts: msgspec.Raw = _ABSENT
@@ -98,9 +98,9 @@ def decode_exact(text: bytes) -> Event:
     raw = _decode_raw(text)
     start, duration = ns_from_text(bytes(raw.ts)), ns_from_text(bytes(raw.dur))
     return Event(
-        ph=raw.ph,
-        cat=raw.cat,
-        name=raw.name,
+        ph=raw.ph or "",
+        cat=raw.cat or "",
+        name=raw.name or "",
         pid=_identity(raw.pid),
         tid=_identity(raw.tid),
         ts=math.nan if start is None else start,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tui_trace.store.schema import Array, IntArray
 
 _INT64_MAX = 2**63 - 1
+_INT32_MAX = 2**31 - 1
 
 
 class _Row(IntEnum):
@@ -60,6 +61,9 @@ class _RowOfCategory(dict[str, int]):
         )
 
     def __missing__(self, category: str) -> int:
+        stripped = category.strip()
+        if stripped != category:
+            return self[stripped]
         row = int(_Row.LAUNCH if self._RUNTIME.fullmatch(category) is not None else _Row.NOTHING)
         self[category] = row
         return row
@@ -162,7 +166,7 @@ class RowBuilder:
                 "edge_id": np.array([end.id for end in ends], np.int64),
                 "is_source": np.array([end.ph == "s" for end in ends], bool),
                 "process": process,
-                "device": np.where(pid == MISSING, -1, pid).astype(np.int32),
+                "device": self._devices(pid, pid),
                 "stream": self._identities.split([end.tid for end in ends])[1],
                 "time_ns": np.array([end.time_ns for end in ends], np.int64),
             }
@@ -234,7 +238,7 @@ class RowBuilder:
         device = self._whole("device", [a.device for a in args])
         stream = self._whole("stream", [a.stream for a in args])
         # Peer copies name no device of their own; the row's pid does.
-        device = np.where(device == MISSING, pid, device)
+        device = self._devices(np.where(device == MISSING, pid, device), pid)
         if (stream == MISSING).any():
             _, tid = self._identities.split([e.tid for e in events])
             stream = np.where(stream == MISSING, tid, stream)
@@ -242,7 +246,7 @@ class RowBuilder:
         return {
             "name_id": self.names.ids_of([e.name for e in events]),
             "process": process,
-            "device": np.where(device == MISSING, -1, device).astype(np.int32),
+            "device": device,
             "stream": stream,
             "correlation": self._whole("correlation", [a.correlation for a in args]),
             "external_id": self._whole("External id", [a.external_id for a in args]),
@@ -272,9 +276,17 @@ class RowBuilder:
     def _projections(self, events: list[Event]) -> dict[str, Array]:
         columns = self._cpu_rows(events)
         pid = columns.pop("pid")
-        columns["device"] = np.where(pid == MISSING, -1, pid).astype(np.int32)
+        columns["device"] = self._devices(pid, pid)
         columns["stream"] = columns.pop("tid")
         return columns
+
+    def _devices(self, devices: IntArray, pid: IntArray) -> Array:
+        """Returns device ordinals; the row's pid, else -1, for what is none."""
+        odd = (np.abs(devices) > _INT32_MAX) & (devices != MISSING)
+        if odd.any():
+            self._problems.add("device out of range, left out", count=int(np.count_nonzero(odd)))
+            devices = np.where(odd, pid, devices)
+        return np.where(np.abs(devices) > _INT32_MAX, -1, devices).astype(np.int32)
 
     def _whole(self, what: str, values: Sequence[int | str]) -> IntArray:
         """Returns values as int64; MISSING for what is no whole number or does not fit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ BUFFER_BYTES = 8 << 20
 
 SLICE_BYTES = 256 << 10
 """Decoded at a time; 128 to 256 kB measured best."""
+
+_AFTER_EVENT = re.compile(rb"\s*(?:,|\]|\Z)")
+_LIST_CLOSES = re.compile(rb'\}\s*\]\s*(?:,\s*"|\}|\Z)')
+"""Matches the end of the last event, the bracket behind it, and what can follow that."""
 
 MAX_EVENT_BYTES = 256 << 20
 """A stretch this long without a separator is given up as damaged."""
@@ -130,17 +135,14 @@ class Scanner:
             if opening < 0:
                 return
             close = layouts.object_end(data, opening, end)
-            if close < 0:
+            if close < 0 or _AFTER_EVENT.match(data, close, end) is None:
                 # Either the file is cut here, or this event's quotes are damaged and the list is closed behind it.
-                bracket = data.rfind(b"\n  ],", start, end)
-                self._problems.add(
-                    "damaged event" if bracket >= 0 else "file ends inside an event",
-                    bytes(data[opening : opening + 200]),
-                    self._base + opening,
-                )
-                self.closed = bracket >= 0
-                self.trailer = bytes(data[bracket + 5 : end]) if bracket >= 0 else b""
-                return
+                closing = _LIST_CLOSES.search(data, opening, end)
+                if closing is None:
+                    example = bytes(data[opening : opening + 200])
+                    self._problems.add("file ends inside an event", example, self._base + opening)
+                    return
+                close = closing.start() + 1
             yield Slice(data, opening, close, self._base + opening)
             start = close + 1 if data[close : close + 1] == b"," else close
 
