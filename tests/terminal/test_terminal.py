@@ -60,7 +60,7 @@ class Terminal:
         while text not in (screen := self.screen()):
             if time.monotonic() > end:
                 pytest.fail(f"{text!r} did not come; the screen shows\n{screen}")
-            time.sleep(BETWEEN_LOOKS_S)
+            time.sleep(BETWEEN_LOOKS_S)  # between looks only: a terminal offers nothing to wait on
         return screen
 
     def press(self, *keys: str) -> None:

@@ -123,6 +123,8 @@ def _role_lines(replay: Replay, facts: RoleFacts) -> Iterable[str]:
         f"main chain, {duration(facts.alone_ns)} alone"
         + (f"; {amount(facts.bytes)} moved at {facts.gb_per_s:,.0f} GB/s" if facts.gb_per_s is not None else "")
     )
+    if facts.on_critical_ns:
+        yield f"    ops of the same names take {duration(facts.on_critical_ns)} of the main chain"
     forks, joins = _counted(replay, facts.forks, "the start"), _counted(replay, facts.joins, "not observable")
     yield f"    forks from {forks}; joins at {joins}"
     bound = "" if facts.slack_bounded else " (at most: a join is not observable)"
