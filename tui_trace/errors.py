@@ -33,7 +33,3 @@ class NotATraceError(TuiTraceError, ValueError):
 
 class UnknownReplayError(TuiTraceError, LookupError):
     """The trace has no replay of that number."""
-
-
-class NoTerminalError(TuiTraceError, OSError):
-    """A screen was asked for and there is no terminal to draw it on."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.strategies import LONGEST_NS, intervals, running, to_arrays
-from tui_trace.analysis.intervals import covered_before, covered_ns, holes, union
+from tui_trace.analysis.intervals import covered_ns, holes, union
 
 
 @given(intervals())
@@ -30,15 +29,6 @@ def test_covered_time_is_counted_once(pairs: list[tuple[int, int]]) -> None:
     """The length of the union is the number of nanoseconds in which anything runs."""
     starts, ends = to_arrays(pairs)
     assert covered_ns(starts, ends) == sum(n > 0 for n in running(starts, ends))
-
-
-@given(intervals(), st.lists(st.integers(-5, LONGEST_NS + 5), max_size=20))
-def test_coverage_before_any_time_is_exact(pairs: list[tuple[int, int]], times: list[int]) -> None:
-    """At every time, inside and outside of the pieces, the coverage is the nanoseconds counted up to it."""
-    starts, ends = to_arrays(pairs)
-    busy = [n > 0 for n in running(starts, ends)]
-    got = covered_before(*union(starts, ends), np.array(times, np.int64))
-    assert got.tolist() == [sum(busy[: max(time, 0)]) for time in times]
 
 
 @given(intervals())
@@ -69,4 +59,3 @@ def test_times_beyond_any_double_stay_exact() -> None:
     base = 1_712_195_495_984_501_132
     starts, ends = np.array([base, base + 1]), np.array([base + 1, base + 3])
     assert covered_ns(starts, ends) == 3
-    assert covered_before(*union(starts, ends), np.array([base + 2])).tolist() == [2]

@@ -16,7 +16,6 @@ from tui_trace.analysis.projections import (
     infer_pads,
     innermost_annotation,
     lane_hulls,
-    lane_of_projection,
 )
 from tui_trace.store.schema import ANNOTATIONS, LAUNCHES, MISSING, OPS, PROJECTIONS, Columns
 
@@ -159,10 +158,3 @@ def test_a_row_that_ends_before_every_annotation_of_its_name_still_belongs_to_on
     annotations = table(ANNOTATIONS, start_ns=[100, 200], end_ns=[150, 250], name_id=[1, 1], external_id=[5, 5])
     projections = table(PROJECTIONS, start_ns=[80], end_ns=[90], name_id=[1], external_id=[5])
     assert annotation_of_projection(annotations, projections, {(0, 5): [0, 1]}).tolist() == [0]
-
-
-def test_the_lane_of_a_row_is_found_by_process_device_and_stream() -> None:
-    """A row on a stream that holds no op has no lane."""
-    projections = table(PROJECTIONS, process=[0, 0, 1, 0], device=[0, 0, 0, 1], stream=[7, 8, 7, 7])
-    lanes = np.array([(0, 0, 7), (0, 1, 7), (1, 0, 7)])
-    assert lane_of_projection(lanes, projections).tolist() == [0, -1, 2, 1]

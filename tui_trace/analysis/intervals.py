@@ -1,4 +1,4 @@
-"""Half-open intervals of integer nanoseconds: union, coverage, holes."""
+"""Half-open intervals of integer nanoseconds: union, covered time, holes."""
 
 from __future__ import annotations
 
@@ -36,26 +36,6 @@ def covered_ns(start_ns: IntArray, end_ns: IntArray) -> int:
     """Returns the length of the union of intervals."""
     starts, ends = union(start_ns, end_ns)
     return int((ends - starts).sum())
-
-
-def covered_before(starts: IntArray, ends: IntArray, times: IntArray) -> IntArray:
-    """Returns how much of disjoint, sorted intervals lies before each time.
-
-    The coverage of [a, b) is the difference of two values: exact at any zoom, O(log n) a time.
-
-    Args:
-        starts: Starts of disjoint intervals in order, shape (k,).
-        ends: Their ends, shape (k,).
-        times: Times in any order, shape (m,).
-
-    Returns:
-        Nanoseconds, shape (m,).
-    """
-    total = np.r_[0, np.cumsum(ends - starts)]
-    before = np.searchsorted(starts, times, "right")
-    last_end = np.r_[np.iinfo(np.int64).min, ends][before]
-    covered: IntArray = total[before] - np.maximum(last_end - times, 0) * (before > 0)
-    return covered
 
 
 def holes(start_ns: IntArray, end_ns: IntArray) -> tuple[IntArray, IntArray]:

@@ -14,7 +14,7 @@ import numpy as np
 from tui_trace.store.schema import MISSING
 
 if TYPE_CHECKING:
-    from tui_trace.store.schema import Array, Columns, IntArray
+    from tui_trace.store.schema import Columns, IntArray
 
 PADS_NS = ((1, 1), (1, 0), (0, 0), (1000, 500), (1000, 0), (0, 1000))
 """Known pads (before the start, behind the end) by writer era, the commonest first."""
@@ -154,15 +154,3 @@ def annotation_of_projection(
         if begun or named:
             owner[i] = begun[-1] if begun else named[0]
     return owner
-
-
-def lane_of_projection(lanes: Array, projections: Columns) -> IntArray:
-    """Finds the lane of each written projection; -1 where no op of the file is on that lane.
-
-    Args:
-        lanes: (process, device, stream) of each lane, shape (lanes, 3).
-        projections: The written rows.
-    """
-    ids = {tuple(lane): i for i, lane in enumerate(np.asarray(lanes).tolist())}
-    keys = zip(projections.process.tolist(), projections.device.tolist(), projections.stream.tolist(), strict=True)
-    return np.array([ids.get(key, -1) for key in keys], np.int64)

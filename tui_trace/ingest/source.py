@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 
 from tui_trace.errors import NotATraceError, TraceAccessError, TraceNotFoundError, TuiTraceError
 from tui_trace.ingest.decompress import COMPRESSIONS, DecompressedStream
@@ -33,18 +33,11 @@ _OTHER_FORMATS = (
 )
 
 
-class _Stream(Protocol):
-    """What a scanner reads from."""
-
-    def readinto(self, view: memoryview, /) -> int | None: ...
-
-
 class ByteSource:
     """A trace file as a stream of decompressed bytes; what compresses it is told by magic, not by name.
 
     Attributes:
         bytes_total: Size of the file as stored, 0 where it is not known.
-        compressed: The file is compressed.
     """
 
     def __init__(self, path: Path | str, problems: ProblemCounter, span: tuple[int, int] | None = None) -> None:
@@ -91,11 +84,6 @@ class ByteSource:
         if self._decompressed is not None:
             self._decompressed.close()
         self._file.close()
-
-    @property
-    def compressed(self) -> bool:
-        """Whether the file is compressed."""
-        return self._decompressed is not None
 
     @property
     def bytes_read(self) -> int:

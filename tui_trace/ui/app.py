@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
 
-    from textual.message import Message
     from textual.screen import Screen
 
     from tui_trace.ingest.process import LoaderProcess
-    from tui_trace.trace import Trace
+    from tui_trace.trace import Progress, Trace
 
 USER_ERROR = 2
 """Exit code when the file cannot be shown."""
@@ -103,22 +102,26 @@ class TraceApp(App[int]):
         from tui_trace.trace import wait_for_trace
 
         worker = get_current_worker()
+
+        def progress(progress: Progress) -> None:
+            self.post_message(LoadProgressed(progress))
+
+        def partial(trace: Trace) -> None:
+            self.post_message(TraceOpened(trace.worked_out()))
+
         try:
             trace = wait_for_trace(
                 loader,
-                progress=lambda progress: self._hand_on(LoadProgressed(progress)),
-                partial=lambda trace: self._hand_on(TraceOpened(trace.worked_out())),
+                progress=progress,
+                partial=partial,
                 cancelled=lambda: stop.is_set() or worker.is_cancelled,
             )
             if not worker.is_cancelled:
-                self._hand_on(TraceOpened(trace.worked_out()))
+                self.post_message(TraceOpened(trace.worked_out()))
         except TuiTraceError as error:
-            self._hand_on(TraceRefused(error))
+            self.post_message(TraceRefused(error))
         except Exception as error:  # handed on to the app, which ends with a traceback
-            self._hand_on(WorkerFailed(error))
-
-    def _hand_on(self, message: Message) -> None:
-        self.post_message(message)
+            self.post_message(WorkerFailed(error))
 
     def on_load_progressed(self, message: LoadProgressed) -> None:
         """Draws how far the loader process is, while nothing else is to be seen."""
