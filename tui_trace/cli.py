@@ -167,11 +167,11 @@ def _lanes(parsed: argparse.Namespace) -> int:
 
 
 def _annotations(parsed: argparse.Namespace) -> int:
-    from tui_trace.report import export, text
+    from tui_trace.report import annotations, export
 
     trace = _read_and_warn(parsed)
     as_json = parsed.format == "json"
-    _write(export.to_json(export.annotations_data(trace)) if as_json else text.annotations_text(trace))
+    _write(export.to_json(export.annotations_data(trace)) if as_json else annotations.annotations_text(trace))
     return EXIT_FINE
 
 

@@ -16,8 +16,9 @@ from tests.builders import K, L, Raw, a1, step_rows
 from tests.recorded import annotations_of, path_of, report_of, trace_of
 from tui_trace import __version__
 from tui_trace.cli import main
+from tui_trace.report.annotations import annotations_text
 from tui_trace.report.export import links_data, to_csv, to_json
-from tui_trace.report.text import annotations_text, check_report, markdown_report, text_report
+from tui_trace.report.text import check_report, markdown_report, text_report
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "sample_data" / "decode_large.json.gz"

@@ -15,6 +15,7 @@ from tests.builders import LAYOUTS, K, load_bytes, step_rows, tables_of
 from tests.recorded import path_of
 from tui_trace.errors import TuiTraceError
 from tui_trace.report import export, text
+from tui_trace.report.annotations import annotations_text
 from tui_trace.store.validate import validate
 from tui_trace.trace.trace import Trace
 
@@ -62,7 +63,7 @@ def _survives(data: bytes, **options: Any) -> Loaded | None:
         return None
     assert validate(loaded.store) == []
     trace = Trace(path_of("pdl"), loaded)
-    said = text.text_report(trace) + text.check_report(trace) + text.annotations_text(trace)
+    said = text.text_report(trace) + text.check_report(trace) + annotations_text(trace)
     assert "\x1b" not in said
     export.to_json(export.report_data(trace))
     return loaded

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.builders import COPY, GA, LAYOUTS, UA, E, K, L, Raw, Row, bare, trace_of, us
+from tests.recorded import NAMES
 from tests.recorded import trace_of as recording
-from tui_trace.report import words
+from tui_trace.report.explain import fault, why
 from tui_trace.report.export import annotations_data, report_data
 from tui_trace.report.text import text_report
+from tui_trace.report.words import UNKNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +122,7 @@ def test_a_profile_without_a_gpu_row_opens_and_divides_by_nothing(tmp_path: Path
     trace = trace_of(tmp_path, rows)
     assert (trace.op_count, trace.complete) == (0, True)
     assert [replay.n for replay in trace.replays] == [0]
-    assert words.UNKNOWN in text_report(trace)
+    assert UNKNOWN in text_report(trace)
     assert "%" not in text_report(trace)
 
 
@@ -176,6 +178,7 @@ def test_an_annotation_owns_what_its_own_thread_launched(tmp_path: Path) -> None
     assert (annotation["launches"], annotation["ops"], annotation["hull_ns"]) == (1, 1, 5 * US)
     (projection,) = annotation["projections"]
     assert (projection["verdict"], projection["start_ns"], projection["end_ns"]) == ("exact", 20 * US, 25 * US)
+    assert annotation["notes"] == ["1 op of this time range was launched by another thread: not part of it"]
 
 
 def test_a_row_that_misses_the_first_ops_is_late_by_a_known_time(tmp_path: Path) -> None:
@@ -192,22 +195,32 @@ def test_a_row_that_misses_the_first_ops_is_late_by_a_known_time(tmp_path: Path)
     assert (projection.start_ns, projection.end_ns) == (100 * US, 130 * US)
     assert (projection.row_start_ns, projection.row_end_ns) == (119_999, 130_001)
     assert (projection.verdict, projection.lost_start_ns, projection.lost_end_ns) == ("cut_short", 20 * US, 0)
-    assert "starts 20.0 µs late" in words.why(projection, annotation)
+    assert "starts 20.0 µs late" in why(projection, annotation)
+    assert fault(annotation) == (
+        "the profiler cut 1 projection short by up to 20.0 µs (s7; 1 op); "
+        "the loss begins at 0 ns and ends at 10.0 µs of 30.0 µs"
+    )
 
 
 def test_of_all_recordings_two_have_profiler_faults() -> None:
     """In one replay of `k3_full` rows end about 1 ms early and 4 of 64 lanes have none; in `k3_scale` it is 36."""
-    full = [a for a in recording("k3_full").annotations if words.fault(a) is not None]
+    full = [a for a in recording("k3_full").annotations if fault(a) is not None]
     assert [(a.id, a.lanes) for a in full] == [(9_207, 64)]
     assert [recording("k3_full").replay(index).correlation for index in full[0].replays] == [182_760]
-    assert words.fault(full[0]) == (
+    assert fault(full[0]) == (
         "the profiler cut 2 projections short by up to 1.0 ms (s7, s171; 118 ops) "
-        "and left 4 of 64 out (s229, s230, s231, s232; 12 ops)"
+        "and left 4 of 64 out (s229, s230, s231, s232; 12 ops); the loss begins at 20.2 ms and ends at 21.3 ms of "
+        "21.3 ms; its ops do not follow one another in the file (25,203 rows lie between two of them), the sign of a "
+        "profiler fault mended in April 2026"
     )
-    (scale,) = [a for a in recording("k3_scale").annotations if words.fault(a) is not None]
+    (scale,) = [a for a in recording("k3_scale").annotations if fault(a) is not None]
     counts = [sum(p.verdict == verdict for p in scale.projections) for verdict in ("cut_short", "missing", "exact")]
     assert counts == [2, 36, 26]
     assert max(p.lost_end_ns for p in scale.projections) == 44_062_778
+    assert scale.fault is not None
+    assert (scale.fault.file_jump_rows, scale.fault.lost_ops) == (21_988, 2_516)
+    others = [a for name in NAMES if name not in ("k3_full", "k3_scale") for a in recording(name).annotations]
+    assert [a.name for a in others if a.fault is not None] == []
 
 
 def test_without_any_row_projections_are_derived(tmp_path: Path) -> None:
@@ -217,7 +230,7 @@ def test_without_any_row_projections_are_derived(tmp_path: Path) -> None:
     (projection,) = annotation.projections
     assert (projection.verdict, projection.start_ns, projection.end_ns) == ("derived", 20 * US, 25 * US)
     assert projection.row_start_ns is None
-    assert words.fault(annotation) is None
+    assert fault(annotation) is None
 
 
 def test_without_annotations_the_report_says_what_is_needed(tmp_path: Path) -> None:

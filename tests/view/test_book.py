@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tui_trace
+from tui_trace.report.annotations import verdict_counts
 from tui_trace.view.axis import Axis
 from tui_trace.view.book import Book
 from tui_trace.view.detail import facts, op_line
@@ -28,7 +29,6 @@ from tui_trace.view.tables import (
     columns_for,
     replay_cells,
     table_line,
-    verdict_counts,
 )
 
 ROOT = Path(__file__).parents[2]

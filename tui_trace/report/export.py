@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from tui_trace.analysis.links import EVIDENCE_NAMES
-from tui_trace.report.words import why
+from tui_trace.report.explain import fault, notes, why
 from tui_trace.store.kinds import KIND_NAMES
 
 if TYPE_CHECKING:
@@ -145,6 +145,10 @@ def _annotation_data(annotation: Annotation) -> Data:
     return {
         "id": annotation.id,
         "name": annotation.name,
+        "group": annotation.pattern,
+        "number": annotation.number,
+        "of": annotation.of,
+        "parent": annotation.parent if annotation.parent >= 0 else None,
         "thread": annotation.thread,
         "launches": annotation.launches,
         "replays": list(annotation.replays),
@@ -152,11 +156,24 @@ def _annotation_data(annotation: Annotation) -> Data:
         "lanes": annotation.lanes,
         "hull_ns": annotation.hull_ns,
         "busy_ns": annotation.busy_ns,
+        "idle_ns": annotation.idle_ns,
         "outer_hull_ns": annotation.outer_hull_ns,
+        "queue_ns": annotation.queue_ns,
+        "foreign_ops": annotation.foreign_ops,
+        "fault": fault(annotation),
+        "notes": notes(annotation),
         "cpu_start_ns": annotation.cpu_start_ns,
         "cpu_end_ns": annotation.cpu_end_ns,
         "projections": [_projection_data(projection, annotation) for projection in annotation.projections],
+        "derived": _derived_data(annotation),
     }
+
+
+def _derived_data(annotation: Annotation) -> list[Data]:
+    """Returns what stands in for the projections of an annotation whose work was all launched inside others."""
+    if annotation.projections:
+        return []
+    return [_projection_data(projection, annotation) for projection in annotation.derived]
 
 
 def _projection_data(projection: Projection, annotation: Annotation) -> Data:
@@ -169,6 +186,10 @@ def _projection_data(projection: Projection, annotation: Annotation) -> Data:
         "busy_ns": projection.busy_ns,
         "row_start_ns": projection.row_start_ns,
         "row_end_ns": projection.row_end_ns,
+        "row_stream": projection.row_stream,
+        "first_op": projection.name_of(projection.first_row) or None,
+        "last_op": projection.name_of(projection.last_row) or None,
+        "lost_ops": projection.lost_ops,
         "verdict": projection.verdict,
         "shape": projection.shape,
         "why": why(projection, annotation),

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_trace.report import words
+from tui_trace.report.annotations import summary_lines
+from tui_trace.report.explain import fault
 from tui_trace.report.words import count, duration, percent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tui_trace.trace import Annotation, Family, Replay, Trace
+    from tui_trace.trace import Family, Replay, Trace
 
 REPLAYS_SHOWN = 24
 ROLES_SHOWN = 8
-ANNOTATIONS_SHOWN = 12
 
 _REPLAY_COLUMNS = (
     "#", "graph", "ops", "lanes", "step", "busy", "idle", "sum", "copies", "exposed", "max at once",
@@ -60,7 +61,8 @@ def _lines(trace: Trace) -> Iterable[str]:
     yield from _families(trace.families)
     yield from _replays(trace)
     yield from _eager(trace, replay)
-    yield from _annotations(trace)
+    yield ""
+    yield from summary_lines(trace)
 
 
 def _standing(replay: Replay) -> str:
@@ -153,91 +155,6 @@ def _eager(trace: Trace, replay: Replay | None) -> Iterable[str]:
     yield line
 
 
-def _annotations(trace: Trace) -> Iterable[str]:
-    if not trace.annotations:
-        yield ""
-        yield "ANNOTATIONS  none: record_function ranges need the profiler's CPU activity"
-        return
-    yield ""
-    yield f"ANNOTATIONS  ({len(trace.annotations)}; `tui-trace annotations` explains every projection)"
-    with_work = [a for a in trace.annotations if a.projections]
-    for annotation in with_work:
-        trouble = words.fault(annotation)
-        if trouble is not None:
-            yield f"  fault  {annotation.name} (replay {_numbers(annotation.replays)}): {trouble}"
-    groups = _by_name(with_work)
-    for group in groups[:ANNOTATIONS_SHOWN]:
-        yield f"  {_group_line(group)}"
-    if len(groups) > ANNOTATIONS_SHOWN:
-        yield f"  … {len(groups) - ANNOTATIONS_SHOWN} more names with GPU work"
-    yield from _longest_and_shortest(with_work)
-    without = len(trace.annotations) - len(with_work)
-    if without:
-        yield f"  {plural(without, 'annotation')} without GPU work of their own: what is inside launched it, or nothing"
-
-
-def _by_name(annotations: Sequence[Annotation]) -> list[list[Annotation]]:
-    """Groups annotations of one name, lane count and owner, in order of first start."""
-    groups: dict[tuple[str, int, bool], list[Annotation]] = {}
-    for annotation in annotations:
-        groups.setdefault((annotation.name, annotation.lanes, bool(annotation.replays)), []).append(annotation)
-    return list(groups.values())
-
-
-def _group_line(group: Sequence[Annotation]) -> str:
-    """Returns the counts and lengths of annotations of one name in one line."""
-    if len(group) == 1:
-        return annotation_line(group[0])
-    hulls = [a.hull_ns for a in group if a.hull_ns is not None]
-    drawn = [p.hull_ns for a in group for p in a.projections if p.hull_ns is not None]
-    replays = [index for a in group for index in a.replays]
-    owner = f"replays {_numbers(replays)}" if replays else "eager"
-    return (
-        f"{group[0].name} ×{len(group)}  {owner}, {_range(a.ops for a in group)} on "
-        f"{plural(group[0].lanes, 'lane')} each, really {_durations(hulls)} long, projections {_durations(drawn)}"
-    )
-
-
-def _range(values: Iterable[int]) -> str:
-    known = sorted(values)
-    if known[0] == known[-1]:
-        return plural(known[0], "op")
-    return f"{count(known[0])} to {plural(known[-1], 'op')}"
-
-
-def _durations(values: Sequence[int]) -> str:
-    if not values:
-        return words.UNKNOWN
-    low, high = duration(min(values)), duration(max(values))
-    return low if low == high else f"{low} to {high}"
-
-
-def annotation_line(annotation: Annotation) -> str:
-    """Returns an annotation's counts and lengths in one line."""
-    hulls = [p.hull_ns for p in annotation.projections if p.hull_ns is not None]
-    lengths = _durations(hulls)
-    owner = f"replay {_numbers(annotation.replays)}" if annotation.replays else "eager"
-    return (
-        f"{annotation.name}  {owner}, {plural(annotation.ops, 'op')} on {plural(annotation.lanes, 'lane')}, really "
-        f"{duration(annotation.hull_ns)} long, projections {lengths}"
-    )
-
-
-def _longest_and_shortest(annotations: Sequence[Annotation]) -> Iterable[str]:
-    owners = [a for a in annotations if a.replays and a.lanes > 1] or [a for a in annotations if a.lanes]
-    if not owners:
-        return
-    annotation = max(owners, key=lambda a: a.lanes)
-    drawn = sorted((p for p in annotation.projections if p.ops), key=lambda p: p.hull_ns or 0)
-    for label, projection in (("longest", drawn[-1]), ("shortest", drawn[0])):
-        yield f"  {label} projection of {annotation.name} (s{projection.stream}): {words.why(projection, annotation)}"
-
-
-def _numbers(indices: Sequence[int]) -> str:
-    shown = ", ".join(str(i) for i in indices[:4])
-    return shown if len(indices) <= 4 else f"{shown} … ({len(indices)})"
-
-
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     for row in (header, *rows):
@@ -248,10 +165,10 @@ def check_report(trace: Trace) -> str:
     """Returns what is wrong with a file: each kind of fault with its count, first example and place."""
     size = f"{plural(trace.op_count, 'op')} on {plural(trace.lane_count, 'lane')}"
     launches = plural(len(trace.replays), "graph launch", "graph launches")
-    annotations = f"{plural(len(trace.annotations), 'annotation')} with {plural(len(trace.store.projections), 'row')}"
+    explained = f"{plural(len(trace.annotations), 'annotation')} with {plural(len(trace.store.projections), 'row')}"
     lines = [
         f"{trace.name}: {'complete' if trace.complete else 'not complete, counts mean “at least”'}",
-        f"  kept  {size}, {launches}, {annotations}",
+        f"  kept  {size}, {launches}, {explained}",
     ]
     lines.append(f"  clock  {trace.clock.value}")
     for problem in trace.problems:
@@ -263,7 +180,7 @@ def check_report(trace: Trace) -> str:
     empty = sum(replay.n == 0 for replay in trace.replays)
     if empty:
         lines.append(f"  {plural(empty, 'graph launch', 'graph launches')} without recorded ops")
-    faults = sum(words.fault(annotation) is not None for annotation in trace.annotations)
+    faults = sum(fault(annotation) is not None for annotation in trace.annotations)
     if faults:
         lines.append(f"  projections of {plural(faults, 'annotation')} are wrong: see `tui-trace annotations`")
     lines += [f"  broken invariant (please report): {line}" for line in trace.validate()]
@@ -282,28 +199,6 @@ def markdown_report(trace: Trace) -> str:
             lines += [words.levels(replay), "", *(f"- {line}" for line in words.role_lines(replay)), ""]
     lines += ["| " + " | ".join(_REPLAY_COLUMNS) + " |", "|" + " ---: |" * len(_REPLAY_COLUMNS)]
     lines += ["| " + " | ".join(replay_row(replay)) + " |" for replay in trace.replays]
-    faults = [(a, words.fault(a)) for a in trace.annotations]
+    faults = [(a, fault(a)) for a in trace.annotations]
     lines += ["", *(f"- {a.name}: {trouble}" for a, trouble in faults if trouble is not None)]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def annotations_text(trace: Trace) -> str:
-    """Returns every annotation with GPU work and a sentence for each of its projections."""
-    lines: list[str] = []
-    for annotation in trace.annotations:
-        if not annotation.projections:
-            continue
-        lines.append(annotation_line(annotation))
-        trouble = words.fault(annotation)
-        if trouble is not None:
-            lines.append(f"  fault: {trouble}")
-        for projection in annotation.projections:
-            shape = projection.shape or words.UNKNOWN
-            lines.append(f"  s{projection.stream}  {projection.verdict}  {shape}  {words.why(projection, annotation)}")
-        lines.append("")
-    idle = sum(not a.projections for a in trace.annotations)
-    if idle:
-        lines.append(f"{plural(idle, 'annotation')} without GPU work of their own")
-    if not trace.annotations:
-        lines.append("no annotations: record_function ranges need the profiler's CPU activity")
-    return "\n".join(lines) + "\n"

@@ -10,7 +10,7 @@ from tui_trace.analysis.opnames import clean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tui_trace.trace import Annotation, Projection, Replay
+    from tui_trace.trace import Replay
 
 __all__ = [
     "UNKNOWN",
@@ -19,7 +19,6 @@ __all__ = [
     "clock",
     "count",
     "duration",
-    "fault",
     "headline",
     "in_unit",
     "lane_groups",
@@ -28,7 +27,6 @@ __all__ = [
     "plural",
     "role_lines",
     "unit_of",
-    "why",
 ]
 
 UNKNOWN = "–"
@@ -173,100 +171,3 @@ def _account(op_ns: int, gap_ns: int) -> str:
     if gap_ns < 0:
         return f"{duration(op_ns)} in ops − {duration(-gap_ns)} where they overlap"
     return f"{duration(op_ns)} in ops + {duration(gap_ns)} in gaps"
-
-
-def why(projection: Projection, annotation: Annotation) -> str:
-    """Returns the sentence that explains the length of a projection, from its ops."""
-    if projection.start_ns is None or projection.end_ns is None or annotation.start_ns is None:
-        return _why_without_ops(projection)
-    hull = projection.end_ns - projection.start_ns
-    begin, end = projection.start_ns - annotation.start_ns, projection.end_ns - annotation.start_ns
-    step = f"the step itself is {duration(annotation.hull_ns)}"
-    if projection.shape == "single_op":
-        sentence = f"{duration(hull)} because this lane holds one op of it, {projection.first_name}; {step}."
-    else:
-        busy = f"busy {duration(projection.busy_ns)} of that ({percent(projection.busy_ns, hull)})"
-        sentence = (
-            f"{duration(hull)} because this lane holds {_what(projection)} from {duration(begin)} to {duration(end)}; "
-            f"{busy}{_holes(projection, annotation)}; {step}."
-        )
-    return sentence + _verdict(projection)
-
-
-def _what(projection: Projection) -> str:
-    """Names the ops of a projection: "24 rms_norm", "490 ops (296 gemm, 90 add …)"."""
-    names = projection.names
-    if len(names) == 1:
-        return f"{names[0][1]:,} {names[0][0]}"
-    shown = ", ".join(f"{number:,} {name}" for name, number in names[:2])
-    return f"{projection.ops:,} ops ({shown}{', …' if len(names) > 2 else ''})"
-
-
-def _holes(projection: Projection, annotation: Annotation) -> str:
-    """Names the largest hole and what ran elsewhere in it; nothing for a lane without long holes."""
-    if projection.shape == "packed" or not projection.holes or annotation.start_ns is None:
-        return ""
-    hole = projection.holes[0]
-    length = hole.end_ns - hole.start_ns
-    if hole.elsewhere:
-        share = percent(hole.elsewhere_busy_ns, length)
-        meanwhile = f"other lanes were busy for {share} of it, mostly with {' and '.join(hole.elsewhere[:2])}"
-    else:
-        meanwhile = "no other lane ran anything in it"
-    kind = f"{projection.bursts} bursts far apart, the " if projection.shape == "scattered" else ""
-    return f"; {kind}largest hole {duration(length)} at {duration(hole.start_ns - annotation.start_ns)}, {meanwhile}"
-
-
-def _verdict(projection: Projection) -> str:
-    if projection.verdict == "missing":
-        return f" The profiler wrote no row here: {plural(projection.ops, 'op')} left out."
-    if projection.verdict == "cut_short":
-        ends = [
-            f"{what} {duration(lost)} {when}"
-            for what, lost, when in (
-                ("starts", projection.lost_start_ns, "late"),
-                ("ends", projection.lost_end_ns, "early"),
-            )
-            if lost
-        ]
-        return f" The profiler's row {' and '.join(ends)}: it leaves out {plural(projection.lost_ops, 'op')}."
-    if projection.verdict == "derived":
-        return " The file has no projections: computed from the launch."
-    if projection.verdict == "moved":
-        return " The row in the file does not fit these ops: it reaches beyond them."
-    return ""
-
-
-def _why_without_ops(projection: Projection) -> str:
-    row = None
-    if projection.row_start_ns is not None and projection.row_end_ns is not None:
-        row = projection.row_end_ns - projection.row_start_ns
-    return (
-        f"the file has a row of {duration(row)} here, yet no op that this annotation launched is on this lane: its ops "
-        "lie outside the recorded window, or the row's lane number is not the ops' own."
-    )
-
-
-def fault(annotation: Annotation) -> str | None:
-    """Returns what the profiler left out or cut short of an annotation, in one line; None where nothing."""
-    short = [p for p in annotation.projections if p.verdict == "cut_short"]
-    missing = [p for p in annotation.projections if p.verdict == "missing"]
-    odd = [p for p in annotation.projections if p.verdict in ("no_ops_found", "moved")]
-    parts = []
-    if short:
-        most = max(max(p.lost_start_ns, p.lost_end_ns) for p in short)
-        ops = plural(sum(p.lost_ops for p in short), "op")
-        parts.append(f"cut {plural(len(short), 'projection')} short by up to {duration(most)} ({_lanes(short)}; {ops})")
-    if missing:
-        ops = plural(sum(p.ops for p in missing), "op")
-        parts.append(f"left {len(missing)} of {annotation.lanes} out ({_lanes(missing)}; {ops})")
-    if odd:
-        fits = "fits" if len(odd) == 1 else "fit"
-        parts.append(f"drew {plural(len(odd), 'row')} that {fits} no ops ({_lanes(odd)})")
-    return "the profiler " + " and ".join(parts) if parts else None
-
-
-def _lanes(projections: Sequence[Projection], limit: int = 4) -> str:
-    labels = [f"s{p.stream}" for p in projections]
-    shown = ", ".join(labels[:limit])
-    return shown if len(labels) <= limit else f"{shown} and {len(labels) - limit} more"

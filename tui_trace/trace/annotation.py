@@ -1,380 +1,341 @@
-"""CPU annotations, their projections on GPU lanes, and what the profiler got wrong about them."""
+"""CPU annotations, their work on the GPU, and what the profiler got wrong about them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tui_trace.analysis import projections as rule
 from tui_trace.analysis.intervals import covered_ns
-from tui_trace.analysis.opnames import clean, short_name
-from tui_trace.analysis.shape import Shape, shape
+from tui_trace.analysis.nesting import depths, foreign_ops, instances, name_patterns, parents
+from tui_trace.analysis.opnames import clean
+from tui_trace.analysis.stray_rows import Owners, came_from, find_stray
 from tui_trace.store.schema import MISSING
+from tui_trace.trace.fault import Fault, find_fault
+from tui_trace.trace.projection import Projection, Source, WrittenRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tui_trace.analysis.projections import LaneHulls
-    from tui_trace.store.events import EventStore
+    from tui_trace.analysis.stray_rows import Stray
+    from tui_trace.store.events import EventStore, LaneKey
     from tui_trace.store.schema import IntArray
-
-HOLES_NAMED = 3
-"""Largest holes of a projection that are looked into."""
+    from tui_trace.trace.replay import Replay
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """A stretch of a projection in which its lane ran nothing.
-
-    Attributes:
-        start_ns: End of the op before it.
-        end_ns: Start of the op behind it.
-        elsewhere: Short names of what ran on other lanes meanwhile, the longest first.
-        elsewhere_busy_ns: Time in the hole when another lane ran anything.
-    """
-
-    start_ns: int
-    end_ns: int
-    elsewhere: tuple[str, ...]
-    elsewhere_busy_ns: int
-
-
-class Projection:
-    """An annotation on one lane: what should be there, and what the file has.
-
-    Attributes:
-        device: GPU.
-        stream: Stream.
-        op_rows: Rows of its ops in the store, in start order; empty where the file's row covers none of its own.
-        start_ns: First start of its ops, None without ops.
-        end_ns: Last end of its ops, None without ops.
-        row_start_ns: Start of the file's row, None where the file has none.
-        row_end_ns: Its end.
-        verdict: exact, cut_short, missing, derived, no_ops_found or moved.
-        lost_start_ns: How much later than its first op the row starts, pad taken off; 0 unless cut short.
-        lost_end_ns: How much earlier than its last op the row ends.
-    """
-
-    def __init__(
-        self,
-        store: EventStore,
-        lane: tuple[int, int],
-        op_rows: IntArray,
-        row: tuple[int, int] | None,
-        pads_ns: tuple[int, int],
-        *,
-        file_has_rows: bool,
-    ) -> None:
-        self._store = store
-        self.device, self.stream = lane
-        self.op_rows = op_rows
-        self.start_ns = int(store.ops.start_ns[op_rows].min()) if op_rows.size else None
-        self.end_ns = int(store.ops.end_ns[op_rows].max()) if op_rows.size else None
-        self.row_start_ns = row[0] if row is not None else None
-        self.row_end_ns = row[1] if row is not None else None
-        self.lost_start_ns, self.lost_end_ns = 0, 0
-        self.verdict = self._verdict(pads_ns, file_has_rows=file_has_rows)
-
-    def _verdict(self, pads_ns: tuple[int, int], *, file_has_rows: bool) -> str:
-        if self.start_ns is None or self.end_ns is None:
-            return "no_ops_found"
-        if self.row_start_ns is None or self.row_end_ns is None:
-            return "missing" if file_has_rows else "derived"
-        late = self.row_start_ns + pads_ns[0] - self.start_ns
-        early = self.end_ns - (self.row_end_ns - pads_ns[1])
-        if late == 0 and early == 0:
-            return "exact"
-        if late >= 0 and early >= 0:
-            self.lost_start_ns, self.lost_end_ns = late, early
-            return "cut_short"
-        return "moved"
-
-    @property
-    def ops(self) -> int:
-        """How many ops it has."""
-        return self.op_rows.size
-
-    @cached_property
-    def _shape(self) -> Shape | None:
-        if not self.op_rows.size:
-            return None
-        return shape(self._store.ops.start_ns[self.op_rows], self._store.ops.end_ns[self.op_rows])
-
-    @property
-    def shape(self) -> str | None:
-        """packed, spread, scattered or single_op; None without ops."""
-        return None if self._shape is None else self._shape.name
-
-    @property
-    def bursts(self) -> int:
-        """Runs of ops between long holes."""
-        return 0 if self._shape is None else self._shape.bursts
-
-    @property
-    def busy_ns(self) -> int:
-        """Union of its ops."""
-        return 0 if self._shape is None else self._shape.busy_ns
-
-    @property
-    def hull_ns(self) -> int | None:
-        """First start to last end of its ops."""
-        return None if self.start_ns is None or self.end_ns is None else self.end_ns - self.start_ns
-
-    @cached_property
-    def lost_ops(self) -> int:
-        """Ops that the file's row should cover and does not cover whole."""
-        if self.verdict == "missing":
-            return self.ops
-        if self.verdict != "cut_short" or self.row_start_ns is None or self.row_end_ns is None:
-            return 0
-        ops = self._store.ops
-        outside = (ops.start_ns[self.op_rows] < self.row_start_ns) | (ops.end_ns[self.op_rows] > self.row_end_ns)
-        return int(outside.sum())
-
-    @cached_property
-    def names(self) -> tuple[tuple[str, int], ...]:
-        """Short names of its ops and how often each comes, the commonest first."""
-        names, counts = np.unique(self._store.ops.name_id[self.op_rows], return_counts=True)
-        by_short_name: Counter[str] = Counter()
-        for name_id, number in zip(names.tolist(), counts.tolist(), strict=True):
-            by_short_name[short_name(self._store.names[name_id])] += number
-        return tuple(by_short_name.most_common())
-
-    def _name(self, position: int) -> str:
-        if not self.op_rows.size:
-            return ""
-        return short_name(self._store.names[int(self._store.ops.name_id[self.op_rows[position]])])
-
-    @property
-    def first_name(self) -> str:
-        """Short name of the op that sets its start."""
-        return self._name(0)
-
-    @property
-    def last_name(self) -> str:
-        """Short name of the op that sets its end."""
-        return self._name(int(np.argmax(self._store.ops.end_ns[self.op_rows]))) if self.op_rows.size else ""
-
-    @cached_property
-    def holes(self) -> tuple[Hole, ...]:
-        """Its largest holes, the longest first, with what ran on other lanes meanwhile."""
-        if self._shape is None:
-            return ()
-        pairs = zip(self._shape.hole_starts_ns[:HOLES_NAMED], self._shape.hole_ends_ns[:HOLES_NAMED], strict=True)
-        return tuple(self._hole(int(start), int(end)) for start, end in pairs)
-
-    def _hole(self, start: int, end: int) -> Hole:
-        ops, names = self._store.ops, self._store.names
-        rows = self._store.ops_between(start, end)
-        rows = rows[(ops.stream[rows] != self.stream) | (ops.device[rows] != self.device)]
-        begins, ends = np.maximum(ops.start_ns[rows], start), np.minimum(ops.end_ns[rows], end)
-        time = np.bincount(ops.name_id[rows], weights=ends - begins)
-        longest = np.argsort(-time, kind="stable")[:HOLES_NAMED]
-        elsewhere = tuple(short_name(names[int(i)]) for i in longest if time[i] > 0)
-        return Hole(start, end, elsewhere, covered_ns(begins, ends))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Annotation:
-    """One CPU annotation and its GPU work.
+    """One instance of a CPU annotation and its GPU work.
 
     Attributes:
+        position: Its place in `Trace.annotations`.
         id: The id its projections carry, None where the file gives none.
         name: Its name, safe for a terminal.
+        pattern: The name of its group: names that differ in numbers only share one.
+        number: Which one of its name it is, from 1.
+        of: How many of its name there are.
         thread: Thread that annotated, "pid/tid".
         cpu_start_ns: Start on the CPU.
         cpu_end_ns: End on the CPU.
         launches: Launches it owns: those made with it innermost.
         replays: `Replay.index` of each replay it owns.
-        ops: Ops of all its launches.
-        start_ns: First start of its ops, None without ops.
-        end_ns: Last end.
-        busy_ns: Union of its ops over all lanes.
+        queue_ns: From the start of the launch of its first op to that op, None without ops.
+        foreign_ops: Ops launched meanwhile by other threads with no annotation open: not part of it.
         depth: Annotations of its thread around it.
         parent: Position of the annotation around it, -1 for none.
-        outer_start_ns: First start of its ops and those of all annotations inside it, None without any.
-        outer_end_ns: Last end of the same.
+        children: The annotations directly inside it.
         projections: One for each lane that has ops of it, or a row for it, by lane.
     """
 
+    position: int
     id: int | None
     name: str
+    pattern: str
+    number: int
+    of: int
     thread: str
     cpu_start_ns: int
     cpu_end_ns: int
     launches: int
     replays: tuple[int, ...]
-    ops: int
-    start_ns: int | None
-    end_ns: int | None
-    busy_ns: int
+    queue_ns: int | None
+    foreign_ops: int
     depth: int
     parent: int
-    outer_start_ns: int | None
-    outer_end_ns: int | None
-    projections: tuple[Projection, ...]
+    children: tuple[Annotation, ...] = field(repr=False)
+    projections: tuple[Projection, ...] = field(repr=False)
+    op_rows: IntArray = field(repr=False)
+    """Rows of the ops of all its launches."""
+    _source: Source = field(repr=False)
+
+    @property
+    def ops(self) -> int:
+        """Ops of all its launches."""
+        return self.op_rows.size
+
+    @cached_property
+    def _hull(self) -> tuple[int, int] | None:
+        ops = self._source.store.ops
+        if not self.ops:
+            return None
+        return int(ops.start_ns[self.op_rows].min()), int(ops.end_ns[self.op_rows].max())
+
+    @property
+    def start_ns(self) -> int | None:
+        """First start of its ops, None without ops."""
+        return None if self._hull is None else self._hull[0]
+
+    @property
+    def end_ns(self) -> int | None:
+        """Last end of its ops, None without ops."""
+        return None if self._hull is None else self._hull[1]
 
     @property
     def hull_ns(self) -> int | None:
-        """First start to last end of its ops over all lanes: how long it really took on the GPU."""
-        return None if self.start_ns is None or self.end_ns is None else self.end_ns - self.start_ns
+        """First start to last end of its ops over all lanes and devices: how long it really took on the GPU."""
+        return None if self._hull is None else self._hull[1] - self._hull[0]
+
+    @cached_property
+    def busy_ns(self) -> int:
+        """Union of its ops over all lanes."""
+        ops = self._source.store.ops
+        return covered_ns(ops.start_ns[self.op_rows], ops.end_ns[self.op_rows])
 
     @property
-    def outer_hull_ns(self) -> int | None:
-        """The same with the annotations inside it."""
-        if self.outer_start_ns is None or self.outer_end_ns is None:
-            return None
-        return self.outer_end_ns - self.outer_start_ns
+    def idle_ns(self) -> int | None:
+        """Time within its hull when none of its ops ran; None without ops."""
+        return None if self.hull_ns is None else self.hull_ns - self.busy_ns
 
     @property
     def lanes(self) -> int:
         """Lanes that hold ops of it."""
         return sum(projection.ops > 0 for projection in self.projections)
 
+    @cached_property
+    def devices(self) -> tuple[int, ...]:
+        """Devices that hold ops of it, in order."""
+        return tuple(int(device) for device in np.unique(self._source.store.ops.device[self.op_rows]))
 
-def explain_annotations(store: EventStore, replay_of_launch: dict[int, int]) -> tuple[Annotation, ...]:
+    @cached_property
+    def eager_ops(self) -> int:
+        """How many of its ops no graph launch made."""
+        return int((self._source.store.replay_of_op[self.op_rows] < 0).sum())
+
+    def _with_inner(self) -> Iterator[Annotation]:
+        """This annotation and all inside it, at any depth."""
+        waiting = [self]
+        while waiting:
+            found = waiting.pop()
+            waiting += found.children
+            yield found
+
+    @cached_property
+    def _outer(self) -> tuple[int, int] | None:
+        hulls = [inner._hull for inner in self._with_inner() if inner._hull is not None]
+        return (min(hull[0] for hull in hulls), max(hull[1] for hull in hulls)) if hulls else None
+
+    @property
+    def outer_start_ns(self) -> int | None:
+        """First start of its ops and those of all annotations inside it, None without any."""
+        return None if self._outer is None else self._outer[0]
+
+    @property
+    def outer_end_ns(self) -> int | None:
+        """Last end of the same."""
+        return None if self._outer is None else self._outer[1]
+
+    @property
+    def outer_hull_ns(self) -> int | None:
+        """The hull with the annotations inside it."""
+        return None if self._outer is None else self._outer[1] - self._outer[0]
+
+    @cached_property
+    def outer_op_rows(self) -> IntArray:
+        """Rows of its ops and those of all annotations inside it, in start order."""
+        return np.sort(np.concatenate([inner.op_rows for inner in self._with_inner()]))
+
+    @cached_property
+    def derived(self) -> tuple[Projection, ...]:
+        """What its projections would be if the annotations inside it counted: one for each lane, all of them derived.
+
+        An annotation has no projection where those inside it launched all of its work; these stand in for it.
+        """
+        store, source = self._source.store, self._source
+        rows = self.outer_op_rows
+        lane = store.ops.lane_id[rows]
+        without_rows = replace(source, has_rows=False)
+        return tuple(
+            Projection(without_rows, (store.lanes[i].device, store.lanes[i].stream), rows[lane == i], None)
+            for i in np.unique(lane).tolist()
+        )
+
+    @cached_property
+    def fault(self) -> Fault | None:
+        """What the profiler left out or cut short of it, None where nothing."""
+        return find_fault(self._source.store, self.projections, self.op_rows)
+
+
+def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[Annotation, ...]:
     """Explains every CPU annotation of a file, in order of start.
 
     Args:
         store: The events.
-        replay_of_launch: `Replay.index` by launch row, for graph launches.
+        replays: All replays of the trace, in order.
     """
     table = store.annotations
     launch_owner = rule.innermost_annotation(table, store.launches)
+    owners = _owners(store, launch_owner)
+    hulls = rule.lane_hulls(store.ops, owners.annotation_of_op)
+    written, pads = _written_rows(store, hulls)
+    several_devices = len({lane.device for lane in store.lanes}) > 1
+    source = Source(store, replays, pads, len(store.projections) > 0, several_devices)
+    groups = np.searchsorted(hulls.annotation, np.arange(len(table) + 1)).tolist()
+    launches = np.bincount(launch_owner[launch_owner >= 0], minlength=len(table)).tolist()
+    own_replays: dict[int, list[int]] = {}
+    for replay in replays:
+        if replay.launch_row >= 0:
+            own_replays.setdefault(int(launch_owner[replay.launch_row]), []).append(replay.index)
+    ops_of_launch = np.bincount(owners.launch_of_op[owners.launch_of_op >= 0], minlength=len(store.launches))
+    foreign = foreign_ops(table, store.launches, launch_owner, ops_of_launch)
+    names = _names(store)
+    numbers = instances(table.name_id.tolist())
+    depth_of = depths(owners.parent_of)
+    found: dict[int, Annotation] = {}
+    children: dict[int, list[Annotation]] = {}
+    for row in range(len(table) - 1, -1, -1):  # children stand behind their parents
+        external_id, name_id = int(table.external_id[row]), int(table.name_id[row])
+        op_rows = hulls.op_rows[hulls.offsets[groups[row]] : hulls.offsets[groups[row + 1]]]
+        found[row] = Annotation(
+            position=row,
+            id=None if external_id == MISSING else external_id,
+            name=names[name_id][0],
+            pattern=names[name_id][1],
+            number=numbers[row][0],
+            of=numbers[row][1],
+            thread=_thread(int(table.pid[row]), int(table.tid[row])),
+            cpu_start_ns=int(table.start_ns[row]),
+            cpu_end_ns=int(table.end_ns[row]),
+            launches=launches[row],
+            replays=tuple(own_replays.get(row, ())),
+            queue_ns=_queue(store, op_rows),
+            foreign_ops=int(foreign[row]),
+            depth=depth_of[row],
+            parent=owners.parent_of[row],
+            children=tuple(reversed(children.pop(row, []))),
+            projections=_projections(
+                source, owners, row, _by_lane(store, hulls, groups[row], groups[row + 1]), written.get(row, {})
+            ),
+            op_rows=op_rows,
+            _source=source,
+        )
+        if owners.parent_of[row] >= 0:
+            children.setdefault(owners.parent_of[row], []).append(found[row])
+    return tuple(found[row] for row in range(len(table)))
+
+
+def _owners(store: EventStore, launch_owner: IntArray) -> Owners:
     launch = store.correlation.launch_of_op
     owner = np.full(len(store.ops), -1, np.int64)
     owner[launch >= 0] = launch_owner[launch[launch >= 0]]
-    hulls = rule.lane_hulls(store.ops, owner)
-    written, pads = _written_rows(store, hulls)
-    parents = _parents(store)
-    launches: list[list[int]] = [[] for _ in range(len(table))]
-    for row, annotation in enumerate(launch_owner.tolist()):
-        if annotation >= 0:
-            launches[annotation].append(row)
-    groups = np.searchsorted(hulls.annotation, np.arange(len(table) + 1))
-    spans = _spans(hulls, groups)
-    outer = _outer_spans(spans, parents)
-    found = []
-    for row in range(len(table)):
-        entries = range(groups[row], groups[row + 1])
-        op_rows = hulls.op_rows[hulls.offsets[groups[row]] : hulls.offsets[groups[row + 1]]]
-        span, outer_span = spans[row], outer[row]
-        external_id = int(table.external_id[row])
-        found.append(
-            Annotation(
-                id=None if external_id == MISSING else external_id,
-                name=clean(store.names[int(table.name_id[row])]),
-                thread=_thread(int(table.pid[row]), int(table.tid[row])),
-                cpu_start_ns=int(table.start_ns[row]),
-                cpu_end_ns=int(table.end_ns[row]),
-                launches=len(launches[row]),
-                replays=tuple(replay_of_launch[i] for i in launches[row] if i in replay_of_launch),
-                ops=op_rows.size,
-                start_ns=span[0] if span else None,
-                end_ns=span[1] if span else None,
-                busy_ns=covered_ns(store.ops.start_ns[op_rows], store.ops.end_ns[op_rows]),
-                depth=_depth(parents, row),
-                parent=parents[row],
-                outer_start_ns=outer_span[0] if outer_span else None,
-                outer_end_ns=outer_span[1] if outer_span else None,
-                projections=_projections(store, hulls, entries, written.get(row, {}), pads),
-            )
-        )
-    return tuple(found)
+    return Owners(launch, owner, parents(store.annotations))
 
 
-Span: TypeAlias = "tuple[int, int] | None"
+def _names(store: EventStore) -> dict[int, tuple[str, str]]:
+    """Returns name and group name of each annotation name."""
+    ids = np.unique(store.annotations.name_id).tolist()
+    names = [clean(store.names[i]) for i in ids]
+    return dict(zip(ids, zip(names, name_patterns(names), strict=True), strict=True))
+
+
+def _queue(store: EventStore, op_rows: IntArray) -> int | None:
+    if not op_rows.size:
+        return None
+    first = int(op_rows[np.argmin(store.ops.start_ns[op_rows])])
+    return int(store.ops.start_ns[first] - store.launches.start_ns[store.correlation.launch_of_op[first]])
 
 
 def _written_rows(
     store: EventStore, hulls: LaneHulls
-) -> tuple[dict[int, dict[tuple[int, int, int], tuple[int, int]]], tuple[int, int]]:
+) -> tuple[dict[int, dict[tuple[int, int, int], WrittenRow]], tuple[int, int]]:
     """Returns the file's rows by annotation row and lane, and the pads of its writer."""
     rows = store.projections
     owner = rule.annotation_of_projection(store.annotations, rows, store.annotation_rows_by_id)
-    written: dict[int, dict[tuple[int, int, int], tuple[int, int]]] = {}
+    written: dict[int, dict[tuple[int, int, int], WrittenRow]] = {}
     keys = zip(rows.process.tolist(), rows.device.tolist(), rows.stream.tolist(), strict=True)
     for i, key in enumerate(keys):
         if owner[i] >= 0:
-            written.setdefault(int(owner[i]), {})[key] = (int(rows.start_ns[i]), int(rows.end_ns[i]))
+            row = WrittenRow(int(rows.start_ns[i]), int(rows.end_ns[i]), key[2])
+            written.setdefault(int(owner[i]), {})[key] = row
     pairs = []
     for entry in range(hulls.annotation.size):
-        row = written.get(int(hulls.annotation[entry]), {}).get(store.lanes[int(hulls.lane[entry])])
-        if row is not None:
-            pairs.append((*row, int(hulls.start_ns[entry]), int(hulls.end_ns[entry])))
+        found = written.get(int(hulls.annotation[entry]), {}).get(store.lanes[int(hulls.lane[entry])])
+        if found is not None:
+            pairs.append((found.start_ns, found.end_ns, int(hulls.start_ns[entry]), int(hulls.end_ns[entry])))
     columns = np.array(pairs, np.int64).reshape(-1, 4).T
     return written, rule.infer_pads(columns[0], columns[1], columns[2], columns[3])
 
 
-def _projections(
-    store: EventStore,
-    hulls: LaneHulls,
-    entries: Sequence[int],
-    written: dict[tuple[int, int, int], tuple[int, int]],
-    pads: tuple[int, int],
-) -> tuple[Projection, ...]:
-    file_has_rows = len(store.projections) > 0
-    no_ops = np.zeros(0, np.int64)
-    op_rows: dict[tuple[int, int, int], IntArray] = {
-        store.lanes[int(hulls.lane[e])]: hulls.op_rows[hulls.offsets[e] : hulls.offsets[e + 1]] for e in entries
+def _by_lane(store: EventStore, hulls: LaneHulls, first: int, stop: int) -> dict[LaneKey, IntArray]:
+    """Returns the ops of one annotation by lane."""
+    return {
+        store.lanes[int(hulls.lane[entry])]: hulls.op_rows[hulls.offsets[entry] : hulls.offsets[entry + 1]]
+        for entry in range(first, stop)
     }
-    return tuple(
-        Projection(
-            store,
-            (lane[1], lane[2]),
-            op_rows.get(lane, no_ops),
-            written.get(lane),
-            pads,
-            file_has_rows=file_has_rows,
-        )
-        for lane in sorted({*op_rows, *written})
-    )
 
 
-def _parents(store: EventStore) -> list[int]:
-    """Returns the innermost annotation around each, on its own thread; -1 for none."""
-    table = store.annotations
-    parents = []
-    stacks: dict[tuple[int, int, int], list[int]] = {}
-    keys = zip(table.process.tolist(), table.pid.tolist(), table.tid.tolist(), strict=True)
-    for row, key in enumerate(keys):
-        stack = stacks.setdefault(key, [])
-        while stack and table.end_ns[stack[-1]] <= table.start_ns[row]:
-            stack.pop()
-        parents.append(stack[-1] if stack else -1)
-        stack.append(row)
-    return parents
+def _projections(
+    source: Source,
+    owners: Owners,
+    annotation: int,
+    op_rows: Mapping[LaneKey, IntArray],
+    written: Mapping[tuple[int, int, int], WrittenRow],
+) -> tuple[Projection, ...]:
+    """Puts rows and ops together, lane by lane."""
+    # LaneKey is a tuple, so both kinds of key meet in one dictionary.
+    moved = _moved_ops(source.store, op_rows, written)
+    row_of: dict[tuple[int, int, int], WrittenRow] = {}
+    for lane, rows in moved.items():
+        for key, own in op_rows.items():
+            if key not in written and np.isin(own, rows).any():
+                row_of[key] = written[lane]
+    none = np.zeros(0, np.int64)
+    found = []
+    for lane in sorted({*op_rows, *written}):
+        own = op_rows.get(lane, none)  # type: ignore[call-overload]  # a LaneKey is such a tuple
+        row = written.get(lane) or row_of.get(lane)
+        under = np.concatenate([own, moved[lane]]) if lane in moved else None
+        if not own.size and lane in moved:
+            continue  # the row is shown with the ops that were moved away from under it
+        stray = _stray(source, owners, annotation, lane, row) if not own.size and row is not None else None
+        found.append(Projection(source, (lane[1], lane[2]), own, row, under_row=under, stray=stray))
+    return tuple(found)
 
 
-def _depth(parents: list[int], row: int) -> int:
-    depth = 0
-    while (row := parents[row]) >= 0:
-        depth += 1
-    return depth
+def _moved_ops(
+    store: EventStore, op_rows: Mapping[LaneKey, IntArray], written: Mapping[tuple[int, int, int], WrittenRow]
+) -> dict[tuple[int, int, int], IntArray]:
+    """Returns, for each row, the ops that ran on its lane and are written for another."""
+    if all(lane in written for lane in op_rows):
+        return {}
+    found = {}
+    for process, device, stream in written:
+        elsewhere = [rows for lane, rows in op_rows.items() if lane[:2] == (process, device) and lane[2] != stream]
+        rows = came_from(store.ops, np.concatenate(elsewhere), stream) if elsewhere else np.zeros(0, np.int64)
+        if rows.size:
+            found[process, device, stream] = rows
+    return found
 
 
-def _spans(hulls: LaneHulls, groups: IntArray) -> list[Span]:
-    """Returns first start and last end of each annotation's own ops."""
-    spans: list[Span] = []
-    for first, stop in zip(groups[:-1].tolist(), groups[1:].tolist(), strict=True):
-        has = stop > first
-        spans.append((int(hulls.start_ns[first:stop].min()), int(hulls.end_ns[first:stop].max())) if has else None)
-    return spans
-
-
-def _outer_spans(spans: list[Span], parents: list[int]) -> list[Span]:
-    """Returns the same with everything nested inside each annotation."""
-    outer = list(spans)
-    for row in range(len(outer) - 1, -1, -1):  # children stand behind their parents
-        own, parent = outer[row], parents[row]
-        if own is not None and parent >= 0:
-            around = outer[parent]
-            outer[parent] = own if around is None else (min(own[0], around[0]), max(own[1], around[1]))
-    return outer
+def _stray(source: Source, owners: Owners, annotation: int, lane: tuple[int, int, int], row: WrittenRow) -> Stray:
+    store = source.store
+    lane_id = next((i for i, key in enumerate(store.lanes) if key == lane), -1)
+    on_lane = np.flatnonzero(store.ops.lane_id == lane_id) if lane_id >= 0 else np.zeros(0, np.int64)
+    bounds = row.start_ns + source.pads_ns[0], row.end_ns - source.pads_ns[1]
+    return find_stray((store.ops, store.launches, store.annotations), owners, annotation, on_lane, bounds)
 
 
 def _thread(pid: int, tid: int) -> str:

@@ -140,7 +140,7 @@ class Trace:
     @cached_property
     def annotations(self) -> tuple[Annotation, ...]:
         """All CPU annotations by start, each with its projections."""
-        return explain_annotations(self.store, {r.launch_row: r.index for r in self.replays if r.launch_row >= 0})
+        return explain_annotations(self.store, self.replays)
 
     @cached_property
     def eager(self) -> Eager:

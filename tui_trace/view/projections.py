@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui_trace.report.words import duration, why
+from tui_trace.report.annotations import VERDICT_WORDS
+from tui_trace.report.explain import why
+from tui_trace.report.words import duration
 from tui_trace.view.rows import Hull, Row, RowKey, RowKind
 
 if TYPE_CHECKING:
@@ -17,16 +19,6 @@ if TYPE_CHECKING:
     from tui_trace.store.schema import IntArray
     from tui_trace.trace import Annotation, Projection
     from tui_trace.view.scene import Scene
-
-VERDICT_WORDS = {
-    "exact": "exact",
-    "cut_short": "cut short",
-    "missing": "missing",
-    "derived": "derived",
-    "no_ops_found": "no ops found",
-    "moved": "moved",
-}
-"""Verdicts as the screens spell them."""
 
 SHAPE_WORDS = {"packed": "packed", "spread": "spread", "scattered": "scattered", "single_op": "single op"}
 """Shapes as the screens spell them."""
@@ -71,7 +63,7 @@ class ProjectionSet:
             lane = lanes.get((projection.device, projection.stream))
             yield Row(
                 RowKey(RowKind.PROJECTION, number),
-                scene.lanes[lane].label if lane is not None else f"s{projection.stream}",
+                projection.label,
                 note(projection),
                 _ops_of(scene, lane, projection.op_rows),
                 hull=_hull(projection, scene.origin_ns),
@@ -133,7 +125,7 @@ def sentences(projections: ProjectionSet, row: int) -> list[str]:
         )
         return [text]
     projection = projections.ordered[min(max(row, 0), len(projections.ordered) - 1)]
-    return [f"s{projection.stream}  {why(projection, annotation)}"]
+    return [f"{projection.label}  {why(projection, annotation)}"]
 
 
 def longest_and_shortest(annotation: Annotation) -> list[str]:
@@ -144,4 +136,4 @@ def longest_and_shortest(annotation: Annotation) -> list[str]:
     longest = max(found, key=lambda pair: pair[0])[1]
     shortest = min(found, key=lambda pair: pair[0])[1]
     shown = [("longest", longest)] + ([("shortest", shortest)] if shortest is not longest else [])
-    return [f"{what} s{projection.stream}  {why(projection, annotation)}" for what, projection in shown]
+    return [f"{what} {projection.label}  {why(projection, annotation)}" for what, projection in shown]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_trace.report import words
+from tui_trace.report.explain import fault
 from tui_trace.view.paint import BOLD, FAULT, MUTED, TEXT, WARN, Line, Paint, Run
 from tui_trace.view.projections import longest_and_shortest
 from tui_trace.view.text import cell_width, crop_middle, pad, wrap
@@ -178,5 +179,5 @@ def _projections(annotation: Annotation) -> Iterator[SummaryLine]:
 
 def faults(book: Book, position: int) -> list[str]:
     """What the profiler left out or cut short in a replay, one line per annotation."""
-    found = (words.fault(book.trace.annotations[p]) for p in book.annotations_of(position))
+    found = (fault(book.trace.annotations[p]) for p in book.annotations_of(position))
     return [text for text in found if text]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from tui_trace.report.annotations import verdict_counts
 from tui_trace.report.words import UNKNOWN, clean, duration
 from tui_trace.view.paint import ACCENT, BOLD, FAINT, FAULT, MUTED, TEXT, WARN, Line, Paint, Run
-from tui_trace.view.projections import VERDICT_WORDS, extent
+from tui_trace.view.projections import extent
 from tui_trace.view.text import pad, pad_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tui_trace.trace import Annotation, Projection, Replay
+    from tui_trace.trace import Annotation, Replay
     from tui_trace.view.book import Book
 
 
@@ -196,12 +197,3 @@ def _replays(book: Book, position: int) -> str:
         return UNKNOWN
     first, last = replays[0] + 1, replays[-1] + 1
     return str(first) if first == last else f"{first}–{last}"
-
-
-def verdict_counts(projections: Iterable[Projection]) -> str:
-    """How many projections have which verdict, faults first."""
-    counts: dict[str, int] = {}
-    for projection in projections:
-        counts[projection.verdict] = counts.get(projection.verdict, 0) + 1
-    order = ("cut_short", "missing", "no_ops_found", "moved", "derived", "exact")
-    return ", ".join(f"{counts[v]} {VERDICT_WORDS[v]}" for v in order if v in counts) or UNKNOWN

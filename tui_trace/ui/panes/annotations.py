@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_trace.report.words import fault
+from tui_trace.report.explain import fault
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.panes.pane import Pane
 from tui_trace.ui.table import VirtualTable

@@ -1,0 +1,295 @@
+"""Whose work an annotation's is, where owners are awkward, and where rows stand that are not over their own ops."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.builders import COPY, GA, UA, E, K, L, Row, trace_of
+from tests.recorded import trace_of as recording
+from tui_trace.analysis.stray_rows import StrayReason
+from tui_trace.report.explain import fault, notes, why
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tui_trace.trace import Annotation, Projection
+
+PAD = Decimal("0.001")
+
+
+def ga(name: str, lane: int, start: int, end: int, owner: int, device: int = 0) -> Row:
+    """The projection that the profiler draws over [start, end) microseconds, with its pads."""
+    return GA(name, device, lane, start - PAD, end - start + 2 * PAD, owner)
+
+
+def only(annotation: Annotation) -> Projection:
+    """The one projection of an annotation."""
+    (projection,) = annotation.projections
+    return projection
+
+
+# Names, numbers and nesting
+
+
+def test_instances_of_one_name_are_numbered(tmp_path: Path) -> None:
+    """In order of start, whatever lies between them."""
+    rows = [UA("decode", 1, 0, 5, 1), UA("sample", 1, 10, 5, 2), UA("decode", 1, 20, 5, 3), UA("decode", 1, 30, 5, 4)]
+    found = [(a.name, a.number, a.of) for a in trace_of(tmp_path, rows).annotations]
+    assert found == [("decode", 1, 3), ("sample", 1, 1), ("decode", 2, 3), ("decode", 3, 3)]
+
+
+def test_names_that_differ_in_numbers_are_one_group(tmp_path: Path) -> None:
+    """A number that tells a name apart from nothing stays in it."""
+    names = ["decode 17", "decode 18", "execute_8_padded_32", "execute_24_padded_32", "layer 3", "prefill"]
+    rows = [UA(name, 1, 10 * i, 5, i + 1) for i, name in enumerate(names)]
+    assert [a.pattern for a in trace_of(tmp_path, rows).annotations] == [
+        "decode N",
+        "decode N",
+        "execute_N_padded_N",
+        "execute_N_padded_N",
+        "layer 3",
+        "prefill",
+    ]
+
+
+def test_a_thousand_ranges_inside_one_another_are_no_trouble(tmp_path: Path) -> None:
+    """The outermost has the work of the innermost, however deep that is."""
+    depth = 3_000
+    rows: list[Row] = [UA("deep", 1, i, 2 * (depth - i), i + 1) for i in range(depth)]
+    rows += [L(1, depth, 1, 7), K("k", 0, 7, 10_000, 5, 7)]
+    annotations = trace_of(tmp_path, rows).annotations
+    assert [annotations[0].depth, annotations[-1].depth] == [0, depth - 1]
+    assert (annotations[0].ops, annotations[0].outer_hull_ns, annotations[-1].ops) == (0, 5_000, 1)
+
+
+def test_a_name_inside_itself_is_two_annotations(tmp_path: Path) -> None:
+    """What the inner one launched is not the outer one's, and both say so."""
+    rows = [
+        UA("layer", 1, 0, 100, 8),
+        UA("layer", 1, 20, 30, 9),
+        E("cudaLaunchKernel", 1, 5, 2, 1),
+        E("cudaLaunchKernel", 1, 25, 2, 2),
+        E("cudaLaunchKernel", 1, 80, 2, 3),
+        K("a", 0, 7, 10, 5, 1),
+        K("b", 0, 7, 30, 5, 2),
+        K("c", 0, 7, 90, 5, 3),
+        ga("layer", 7, 10, 95, 8),
+        ga("layer", 7, 30, 35, 9),
+    ]
+    outer, inner = trace_of(tmp_path, rows).annotations
+    assert [(a.number, a.depth, a.ops, only(a).verdict) for a in (outer, inner)] == [
+        (1, 0, 2, "exact"),
+        (2, 1, 1, "exact"),
+    ]
+    assert notes(outer) == ["1 annotation of the same name inside it: what they launched is theirs"]
+    assert (outer.hull_ns, outer.busy_ns, outer.idle_ns) == (85_000, 10_000, 75_000)
+
+
+def test_ranges_that_launch_nothing_have_no_work(tmp_path: Path) -> None:
+    """Back to back and empty, they own nothing and are no fault."""
+    rows = [UA("empty", 1, 10 * i, 10, i + 1) for i in range(3)] + [L(1, 40, 2, 5), K("a", 0, 7, 50, 5, 5)]
+    for annotation in trace_of(tmp_path, rows).annotations:
+        assert (annotation.ops, annotation.projections, annotation.derived, annotation.hull_ns) == (0, (), (), None)
+        assert (annotation.queue_ns, annotation.fault, notes(annotation)) == (None, None, [])
+
+
+# Replays, eager work, threads and devices
+
+
+def test_an_annotation_may_own_two_replays(tmp_path: Path) -> None:
+    """Its projections then hold the time between them, and the sentence says whose ops they are."""
+    rows = [UA("steps", 1, 0, 100, 9)]
+    for i, at in enumerate((10, 50)):
+        rows += [L(1, at, 2, i + 1), K("a", 0, 7, at + 10, 5, i + 1), K("b", 0, 8, at + 15, 5, i + 1)]
+    rows += [ga("steps", 7, 20, 65, 9), ga("steps", 8, 25, 70, 9)]
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    assert (annotation.launches, annotation.replays, annotation.queue_ns) == (2, (1, 2), 10_000)
+    assert notes(annotation) == ["it owns 2 replays: its projections hold the time between them"]
+    assert why(annotation.projections[0], annotation) == (
+        "45.0 µs because this lane holds 2 a of replays 1 and 2 from 0 ns to 45.0 µs; busy 10.0 µs of that (22.2 %); "
+        "largest hole 35.0 µs at 5.0 µs, when the main chain (b) ran for 14.3 % of it on 1 other lane; the step itself is "
+        "50.0 µs."
+    )
+
+
+def test_a_step_over_several_annotations_is_split_as_it_was_launched(tmp_path: Path) -> None:
+    """Each annotation owns the graphs launched in it; the one around them is as long as both."""
+    rows = [UA("step", 1, 0, 100, 1), UA("attn", 1, 10, 20, 2), UA("mlp", 1, 40, 20, 3)]
+    rows += [L(1, 15, 2, 5), K("a", 0, 7, 30, 5, 5), L(1, 45, 2, 6), K("m", 0, 8, 60, 15, 6)]
+    rows += [ga("attn", 7, 30, 35, 2), ga("mlp", 8, 60, 75, 3)]
+    step, attn, mlp = trace_of(tmp_path, rows).annotations
+    assert [(a.replays, a.hull_ns) for a in (step, attn, mlp)] == [((), None), ((1,), 5_000), ((2,), 15_000)]
+    assert (step.outer_hull_ns, [p.stream for p in step.derived]) == (45_000, [7, 8])
+    assert [p.verdict for p in step.derived] == ["derived", "derived"]
+    assert why(step.derived[1], step) == (
+        "15.0 µs because this lane holds one op of it, m; the step itself is 45.0 µs. "
+        "It has no row of its own in the file: computed from the annotations inside it."
+    )
+    assert notes(step) == ["the annotations inside it launched all of its work, so it has no projection of its own"]
+
+
+def test_eager_work_beside_a_replay_is_told_apart(tmp_path: Path) -> None:
+    """One annotation, one lane, and how many of its ops no graph launched."""
+    rows = [UA("step", 1, 0, 100, 9), E("cudaLaunchKernel", 1, 5, 2, 1), L(1, 10, 2, 2)]
+    rows += [K("e", 0, 7, 20, 5, 1), K("g", 0, 7, 25, 5, 2), K("g", 0, 7, 30, 5, 2), ga("step", 7, 20, 35, 9)]
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    assert (annotation.eager_ops, only(annotation).eager_ops, annotation.replays) == (1, 1, (1,))
+    assert "holds 3 ops (2 g, 1 e), 1 of them eager from" in why(only(annotation), annotation)
+    assert notes(annotation) == ["1 of its 3 ops is eager, the others of a graph"]
+
+
+def test_work_on_several_devices_is_one_annotation(tmp_path: Path) -> None:
+    """The hull is over all of them, and lanes carry their device."""
+    rows = [UA("step", 1, 0, 100, 9), E("cudaLaunchKernel", 1, 5, 2, 1), E("cudaLaunchKernel", 1, 8, 2, 2)]
+    rows += [K("a", 0, 7, 20, 5, 1), K("b", 1, 7, 40, 10, 2), ga("step", 7, 20, 25, 9)]
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    assert (annotation.devices, annotation.hull_ns, annotation.lanes) == ((0, 1), 30_000, 2)
+    assert [(p.label, p.verdict) for p in annotation.projections] == [("g0/s7", "exact"), ("g1/s7", "missing")]
+    assert fault(annotation) == (
+        "the profiler left 1 of 2 out (g1/s7; 1 op); the loss begins at 20.0 µs and ends at 30.0 µs of 30.0 µs"
+    )
+    assert notes(annotation) == ["its work runs on 2 devices"]
+
+
+def test_only_launches_outside_all_annotations_are_another_thread_s(tmp_path: Path) -> None:
+    """A thread that annotates its own work is no stranger, nor is another process of a merged file."""
+    rows = [UA("a", 1, 0, 100, 1), UA("b", 2, 10, 50, 2), L(2, 20, 2, 5), K("k", 0, 7, 30, 5, 5)]
+    rows += [E("cudaLaunchKernel", 3, 70, 2, 6), K("f", 0, 7, 80, 5, 6), K("f", 0, 7, 90, 5, 6)]
+    first, second = trace_of(tmp_path, rows).annotations
+    assert (first.foreign_ops, second.foreign_ops) == (2, 0)
+    assert notes(first) == ["2 ops of this time range were launched by another thread: not part of it"]
+
+
+# Rows that stand where none of their own ops are
+
+
+def test_an_annotation_that_was_still_open_has_a_row_and_no_length(tmp_path: Path) -> None:
+    """Older writers print a length of 0; the row covers what was launched after it began."""
+    rows = [
+        UA("opt", 1, 100, 0, 9),
+        E("cudaLaunchKernel", 1, 110, 2, 1),
+        K("k", 0, 7, 120, 5, 1),
+        ga("opt", 7, 120, 125, 9),
+    ]
+    rows += [
+        UA("fwd", 1, 0, 50, 8),
+        E("cudaLaunchKernel", 1, 10, 2, 2),
+        K("k", 0, 7, 20, 5, 2),
+        ga("fwd", 7, 20, 25, 8),
+    ]
+    _, annotation = trace_of(tmp_path, rows).annotations
+    projection = only(annotation)
+    assert projection.stray is not None
+    assert (projection.verdict, projection.stray.reason, projection.stray.fits) == (
+        "no_ops_found",
+        StrayReason.OPEN,
+        True,
+    )
+    assert why(projection, annotation) == (
+        "the annotation was still open when recording ended, so its CPU row has no length; the file has a row of "
+        "5.0 µs here: it covers 1 op launched after it began, and fits it to the nanosecond."
+    )
+    assert fault(annotation) == (
+        "the profiler closed the annotation at no length, since it was still open when recording ended (s7)"
+    )
+
+
+def test_a_row_left_over_from_an_older_step_is_called_stale(tmp_path: Path) -> None:
+    """It carries the id of step 1 and lies on the ops that step 2 launched."""
+    rows = [UA("step 1", 1, 0, 50, 1), UA("step 2", 1, 100, 50, 2)]
+    rows += [L(1, 10, 2, 5), K("a", 0, 7, 20, 5, 5), L(1, 110, 2, 6), K("a", 0, 7, 120, 5, 6), K("b", 0, 8, 121, 9, 6)]
+    rows += [ga("step 1", 7, 20, 25, 1), ga("step 1", 8, 121, 130, 1), ga("step 2", 7, 120, 125, 2)]
+    first, second = trace_of(tmp_path, rows).annotations
+    stale = first.projections[1]
+    assert stale.stray is not None
+    assert (stale.verdict, stale.stray.reason, stale.stray.owner) == ("no_ops_found", StrayReason.STALE, 1)
+    assert why(stale, first) == (
+        "the file has a row of 9.0 µs here, yet no op that this annotation launched: it lies on 1 op that a later "
+        "annotation launched: its id was left over from an older step, and fits it to the nanosecond."
+    )
+    assert [p.verdict for p in second.projections] == ["exact", "missing"]
+
+
+@pytest.mark.parametrize(
+    ("launch", "reason"),
+    [
+        ([], StrayReason.NO_LAUNCH),
+        ([E("cudaLaunchKernel", 1, 200, 2, 2)], StrayReason.NOT_ANNOTATED),
+        ([E("cudaLaunchKernel", 2, 30, 2, 2), UA("other", 2, 20, 30, 4)], StrayReason.OTHER_OWNER),
+    ],
+)
+def test_ops_under_a_row_are_told_from_the_times_alone(tmp_path: Path, launch: list[Row], reason: StrayReason) -> None:
+    """Where nothing ties them to the annotation, the row says what it lies on and why that is not its own."""
+    rows = [UA("x", 1, 0, 50, 9), L(1, 10, 2, 1), K("a", 0, 7, 20, 5, 1), K("b", 0, 8, 220, 5, 2), *launch]
+    (annotation,) = [
+        a for a in trace_of(tmp_path, [*rows, ga("x", 7, 20, 25, 9), ga("x", 8, 220, 225, 9)]).annotations if a.id == 9
+    ]
+    stray = annotation.projections[1].stray
+    assert stray is not None
+    assert (stray.reason, stray.op_rows.size, stray.fits) == (reason, 1, True)
+    assert "1 op" in why(annotation.projections[1], annotation)
+
+
+def test_a_row_over_nothing_says_so(tmp_path: Path) -> None:
+    """A lane with ops at other times, and one without any."""
+    rows = [UA("x", 1, 0, 50, 9), L(1, 10, 2, 1), K("a", 0, 7, 20, 5, 1), COPY("c", 0, 8, 500, 5, 0)]
+    rows += [ga("x", 7, 20, 25, 9), ga("x", 8, 30, 35, 9), ga("x", 9, 30, 35, 9)]
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    reasons = [p.stray.reason if p.stray is not None else None for p in annotation.projections]
+    assert reasons == [None, StrayReason.NOTHING_INSIDE, StrayReason.EMPTY_LANE]
+
+
+# Rows on another lane than their ops
+
+
+def test_ops_of_a_logical_lane_keep_their_row_where_they_ran(tmp_path: Path) -> None:
+    """Op and row are one projection, moved; nothing is missing and nothing left over."""
+    rows = [UA("x", 1, 0, 50, 9), L(1, 10, 2, 1)]
+    rows += [K("a", 0, 60, 20 + 10 * i, 5, 1, original_stream=23, annotated_stream=60) for i in range(3)]
+    (annotation,) = trace_of(tmp_path, [*rows, ga("x", 23, 20, 45, 9)]).annotations
+    projection = only(annotation)
+    assert (projection.stream, projection.row_stream, projection.verdict, projection.row_ns) == (
+        60,
+        23,
+        "moved",
+        25_002,
+    )
+    assert why(projection, annotation).endswith(
+        " Its row stands on s23, where these ops ran: they were moved to this lane."
+    )
+    assert annotation.fault is None
+
+
+def test_a_lane_from_which_some_ops_were_moved_still_fits_its_row(tmp_path: Path) -> None:
+    """The row covers what ran on the lane, wherever it is shown now."""
+    rows = [UA("x", 1, 0, 50, 9), L(1, 10, 2, 1), K("a", 0, 23, 20, 5, 1)]
+    rows += [K("b", 0, 60, 40, 5, 1, original_stream=23), ga("x", 23, 20, 45, 9)]
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    assert [(p.stream, p.verdict) for p in annotation.projections] == [(23, "exact"), (60, "moved")]
+
+
+def test_a_row_whose_lane_was_cut_to_32_bits_is_found(tmp_path: Path) -> None:
+    """ROCm's 64-bit stream numbers: the row has the low half, as a signed or an unsigned number."""
+    stream = 0x7F35_9000_1230
+    for written in (stream & 0xFFFF_FFFF, (stream & 0xFFFF_FFFF) - 2**32):
+        rows = [
+            UA("x", 1, 0, 50, 9),
+            L(1, 10, 2, 1, "hipGraphLaunch"),
+            K("a", 0, stream, 20, 5, 1),
+            ga("x", written, 20, 25, 9),
+        ]
+        projection = only(trace_of(tmp_path, rows).annotations[0])
+        assert (projection.stream, projection.row_stream, projection.verdict) == (stream, written, "moved")
+
+
+def test_wrapped_steps_of_a_recording_have_derived_rows() -> None:
+    """`k3_full` wraps each replay twice: the outer range has no row, and one derived row for each lane."""
+    outer = [a for a in recording("k3_full").annotations if a.children and not a.ops and a.outer_op_rows.size]
+    assert len(outer) == 7
+    for annotation in outer:
+        assert sum(p.ops for p in annotation.derived) == annotation.outer_op_rows.size
+        inner = [child for child in annotation.children if child.replays]
+        assert annotation.outer_start_ns == min(child.start_ns for child in inner if child.start_ns is not None)
