@@ -10,6 +10,7 @@ import pytest
 from tests.builders import COPY, GA, UA, E, K, L, Row, trace_of
 from tests.recorded import trace_of as recording
 from tui_trace.analysis.stray_rows import StrayReason
+from tui_trace.report.annotations import figures_line
 from tui_trace.report.explain import fault, notes, why
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def test_an_annotation_may_own_two_replays(tmp_path: Path) -> None:
     assert notes(annotation) == ["it owns 2 replays: its projections hold the time between them"]
     assert why(annotation.projections[0], annotation) == (
         "45.0 µs because this lane holds 2 a of replays 1 and 2 from 0 ns to 45.0 µs; busy 10.0 µs of that (22.2 %); "
-        "largest hole 35.0 µs at 5.0 µs, when the main chain (b) ran for 14.3 % of it on 1 other lane; the step itself is "
-        "50.0 µs."
+        "the step itself is 50.0 µs. Largest hole: 35.0 µs at 5.0 µs, when the main chain (b) ran for 14.3 % of it on "
+        "1 other lane."
     )
 
 
@@ -128,7 +129,9 @@ def test_a_step_over_several_annotations_is_split_as_it_was_launched(tmp_path: P
         "15.0 µs because this lane holds one op of it, m; the step itself is 45.0 µs. "
         "It has no row of its own in the file: computed from the annotations inside it."
     )
-    assert notes(step) == ["the annotations inside it launched all of its work, so it has no projection of its own"]
+    assert figures_line(step) == (
+        "no projection of its own: the annotations inside it launched all of its 2 ops on 2 lanes; really 45.0 µs long"
+    )
 
 
 def test_eager_work_beside_a_replay_is_told_apart(tmp_path: Path) -> None:
@@ -257,9 +260,7 @@ def test_ops_of_a_logical_lane_keep_their_row_where_they_ran(tmp_path: Path) -> 
         "moved",
         25_002,
     )
-    assert why(projection, annotation).endswith(
-        " Its row stands on s23, where these ops ran: they were moved to this lane."
-    )
+    assert "Its row stands on s23, where these ops ran: they were moved to this lane." in why(projection, annotation)
     assert annotation.fault is None
 
 

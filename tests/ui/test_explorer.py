@@ -9,11 +9,13 @@ from textual import events
 
 from tests.builders import COPY, GA, UA, K, L, a1
 from tests.ui.driver import NARROW, NORMAL, RECORDINGS, SIZES, opened
-from tui_trace.ui.panes.annotations import AnnotationTable
+from tui_trace.ui import bindings
+from tui_trace.ui.panes.annotations import AnnotationPane, AnnotationTable, Sentence
 from tui_trace.ui.panes.bands import Band, Overview, Ruler, Strip
 from tui_trace.ui.panes.hint import HintLine
 from tui_trace.ui.panes.replays import ReplayTable
 from tui_trace.ui.panes.rows import Rows
+from tui_trace.view.annotation_list import AnnotationOrder, Only
 from tui_trace.view.glyphs import Glyphs
 from tui_trace.view.rows import Mode
 from tui_trace.view.sizes import Size, size_of
@@ -167,11 +169,12 @@ async def test_enter_on_an_annotation_goes_to_its_replay_and_draws_it() -> None:
         assert screen.mode() is Mode.LANES
 
 
-async def test_an_outer_annotation_says_why_it_has_no_projection() -> None:
+async def test_an_outer_annotation_has_derived_rows_and_says_so() -> None:
     async with opened(RECORDINGS / "nested_annotations.json.gz", NORMAL) as screen:
         await screen.press("3", "g", "enter")
-        assert "exists on the CPU only" in screen.text()
-        assert "by inner" in screen.text()
+        assert "derived scattered" in screen.text()
+        ((said, _),) = screen.explorer.query_one(Sentence).said
+        assert "It has no row of its own in the file" in said
 
 
 async def test_an_annotation_without_gpu_work_is_not_drawn() -> None:
@@ -179,6 +182,29 @@ async def test_an_annotation_without_gpu_work_is_not_drawn() -> None:
         await screen.press("3", "g", "j", "j", "enter")
         assert screen.mode() is Mode.LANES
         assert "launched no GPU work" in screen.text()
+
+
+async def test_annotations_are_ordered_filtered_and_grouped() -> None:
+    """`o` and `v` in the pane are about its list; `/` filters it, and Esc takes the filter off first."""
+    async with opened(RECORDINGS / "k3_full.json.gz", NORMAL) as screen:
+        explorer = screen.explorer
+        pane = explorer.query_one(AnnotationPane)
+        await screen.press("3", "o", "o", "o")
+        assert explorer.view.listing.order is AnnotationOrder.FAULTS
+        await screen.press("g")
+        assert pane.position is not None
+        assert explorer.book.trace.annotations[pane.position].fault is not None
+        await screen.press("v", "v", "v")
+        assert (explorer.view.listing.only, pane.table.count) == (Only.FAULTS, 1)
+        assert "shown: with faults (1)" in screen.text()
+        await screen.press("v", "o", "slash", *"step", "enter")
+        assert (explorer.view.listing.order, explorer.view.listing.query) == (AnnotationOrder.GROUPS, "step")
+        assert [entry.group for entry in explorer.book.entries(explorer.view)] == [None, "step[TARGET_VERIFY bs=24]"]
+        await screen.press("G", "enter")
+        assert pane.table.count == 9
+        await screen.press("escape")
+        assert (explorer.view.listing.query, explorer.pane) == ("", bindings.ANNOTATIONS)
+        assert explorer.view.search == ""
 
 
 async def test_panes_by_number_tab_and_escape() -> None:

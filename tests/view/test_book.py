@@ -9,6 +9,8 @@ import pytest
 
 import tui_trace
 from tui_trace.report.annotations import verdict_counts
+from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, entry_cells
+from tui_trace.view.annotation_list import Entry
 from tui_trace.view.axis import Axis
 from tui_trace.view.book import Book
 from tui_trace.view.detail import facts, op_line
@@ -23,9 +25,7 @@ from tui_trace.view.scene import Scene
 from tui_trace.view.state import Order, ViewState
 from tui_trace.view.summary import summary, summary_text
 from tui_trace.view.tables import (
-    ANNOTATION_COLUMNS,
     REPLAY_COLUMNS,
-    annotation_cells,
     columns_for,
     replay_cells,
     table_line,
@@ -142,13 +142,16 @@ def test_tables_show_the_figures_of_each_row_and_fit_any_width() -> None:
     cells = [cell.text for cell in replay_cells(book, 4, current=True)]
     assert cells[:3] == ["▶", "5", "!"]
     assert cells[4:7] == ["76.33", "64", "2"]
-    annotation = [cell.text for cell in annotation_cells(book, 4, own=True, drawn=False)]
+    annotation = [cell.text for cell in entry_cells(book, Entry((4,), None, 0), own=True, drawn=False)]
     assert annotation[1] == "step[DECODE bs=8]"
-    assert annotation[8] == "2 cut short, 36 missing, 26 exact"
+    assert annotation[13] == "2 cut short, 36 missing, 26 exact"
     assert verdict_counts(()) == "–"
     for width in range(24, 200, 13):
-        for table, row in ((REPLAY_COLUMNS, replay_cells(book, 0, current=False)),
-                           (ANNOTATION_COLUMNS, annotation_cells(book, 0, own=False, drawn=True))):  # fmt: skip
+        listed = entry_cells(book, Entry((0,), None, 0), own=False, drawn=True)
+        for table, row in (
+            (REPLAY_COLUMNS, replay_cells(book, 0, current=False)),
+            (ANNOTATION_COLUMNS, listed),
+        ):
             columns = columns_for(table, width)
             used = sum(column.width for _, column in columns) + len(columns) - 1
             assert width_of(table_line(row, columns, width)) == max(width, used)

@@ -111,8 +111,8 @@ def _figures_without_ops(annotation: Annotation) -> str:
         return f"no ops of its own: {verdict_counts(annotation.projections)}"
     derived = annotation.derived
     return (
-        f"{plural(annotation.outer_op_rows.size, 'op')} on {plural(len(derived), 'lane')}, all launched inside "
-        f"{'another' if len(annotation.children) == 1 else 'others'} within it, really "
+        f"no projection of its own: the annotations inside it launched all of its "
+        f"{plural(annotation.outer_op_rows.size, 'op')} on {plural(len(derived), 'lane')}; really "
         f"{duration(annotation.outer_hull_ns)} long"
     )
 

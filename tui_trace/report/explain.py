@@ -35,10 +35,14 @@ def why(projection: Projection, annotation: Annotation) -> str:
     else:
         what = (
             f"holds {_what(projection)} {_bounds(projection, origin)}; busy {duration(projection.busy_ns)} of that "
-            f"({percent(projection.busy_ns, hull)}){_holes(projection, origin)}"
+            f"({percent(projection.busy_ns, hull)})"
         )
     whole = _whole(annotation, hull, length)
-    return f"{duration(hull)} because this lane {what}; {whole}.{_verdict(projection, annotation)}"
+    # Holes come last: they take the most words, and a small screen may cut them off.
+    return (
+        f"{duration(hull)} because this lane {what}; {whole}."
+        f"{_verdict(projection, annotation)}{_holes(projection, origin)}"
+    )
 
 
 def _frame(annotation: Annotation) -> tuple[int | None, int | None]:
@@ -90,9 +94,9 @@ def _holes(projection: Projection, origin: int) -> str:
         return ""
     lengths = [hole.end_ns - hole.start_ns for hole in holes]
     two = len(holes) > 1 and lengths[1] >= SECOND_HOLE_SHARE * lengths[0] and projection.shape == "scattered"
-    kind = f"{projection.bursts} bursts far apart, the " if projection.shape == "scattered" else ""
-    shown = " and ".join(_hole(hole, origin) for hole in holes[: 1 + two])
-    return f"; {kind}largest hole{'s' if two else ''} {shown}"
+    kind = f" Its ops come in {projection.bursts} bursts." if projection.shape == "scattered" else ""
+    shown = "; ".join(_hole(hole, origin) for hole in holes[: 1 + two])
+    return f"{kind} Largest hole{'s' if two else ''}: {shown}."
 
 
 def _hole(hole: Hole, origin: int) -> str:
@@ -235,6 +239,4 @@ def notes(annotation: Annotation) -> list[str]:
     if annotation.foreign_ops:
         were = "op of this time range was" if annotation.foreign_ops == 1 else "ops of this time range were"
         said.append(f"{annotation.foreign_ops:,} {were} launched by another thread: not part of it")
-    if not annotation.ops and annotation.outer_hull_ns is not None:
-        said.append("the annotations inside it launched all of its work, so it has no projection of its own")
     return said

@@ -252,11 +252,15 @@ class ExplorerScreen(Screen[None]):
     def action_end_row(self, last: bool) -> None:  # noqa: FBT001  # called from a binding
         """First or last row."""
         if self.pane == bindings.ANNOTATIONS:
-            self._select_annotation(len(self.book.trace.annotations) if last else 0)
+            self._select_annotation(self.query_one(AnnotationTable).count if last else 0)
         elif self.pane == bindings.REPLAYS:
             self.act(do.StepReplay(self.book.count if last else -self.book.count))
         else:
             self.act(do.EndRow(last))
+
+    def action_next_order(self) -> None:
+        """Another order of the list that has the focus, of the replays where none has."""
+        self.act(do.NextAnnotationOrder() if self.pane == bindings.ANNOTATIONS else do.NextOrder())
 
     def _select_annotation(self, row: int) -> None:
         self.query_one(AnnotationTable).move_to(row)
@@ -265,13 +269,20 @@ class ExplorerScreen(Screen[None]):
     def action_open(self) -> None:
         """Opens what is selected."""
         if self.pane == bindings.ANNOTATIONS:
-            self._open_annotation(self.query_one(AnnotationTable).cursor)
+            self._open_annotation()
         elif self.pane == bindings.TIMELINE:
             self.act(do.OpenRow())
         else:
             self.go_to(bindings.TIMELINE)
 
-    def _open_annotation(self, position: int) -> None:
+    def _open_annotation(self) -> None:
+        selected = self.query_one(AnnotationPane).selected
+        if selected is None:
+            return
+        if selected.group is not None:
+            self.act(do.OpenGroup(selected.group))
+            return
+        position = selected.positions[0]
         if self.book.replay_of(position, self.view.replay) is None:
             self.query_one(HintLine).say("this annotation launched no GPU work that is in the file")
             return
@@ -282,6 +293,8 @@ class ExplorerScreen(Screen[None]):
         """One step out."""
         if self.has_class("-enlarged"):
             self.remove_class("-enlarged")
+        elif self.pane == bindings.ANNOTATIONS and self.view.listing.query:
+            self.act(do.FilterAnnotations(""))
         elif self.pane != bindings.TIMELINE:
             self.go_to(bindings.TIMELINE)
         else:
@@ -289,9 +302,9 @@ class ExplorerScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copies the name of what is selected."""
-        text = ""
-        if self.pane == bindings.ANNOTATIONS and self.book.trace.annotations:
-            text = self.book.trace.annotations[self.query_one(AnnotationTable).cursor].name
+        text, annotation = "", self.query_one(AnnotationPane).position
+        if self.pane == bindings.ANNOTATIONS and annotation is not None:
+            text = self.book.trace.annotations[annotation].name
         elif self.frame is not None and self.frame.op >= 0:
             text = self.frame.scene.name(self.frame.op)
         if text:
@@ -354,7 +367,7 @@ class ExplorerScreen(Screen[None]):
             self.action_search()
         else:
             self._type(*self._typing.after(event.key, event.character))
-            if event.key == "enter" and self.view.search:
+            if event.key == "enter" and self.view.search and self.pane != bindings.ANNOTATIONS:
                 self.act(do.StepMatch(1))
         event.stop()
 
@@ -366,13 +379,14 @@ class ExplorerScreen(Screen[None]):
             self._type(Typing(text, self._typing.before), text)
 
     def action_search(self) -> None:
-        """Begins to type."""
-        self._type(Typing("", self.view.search), self.view.search)
+        """Begins to type: what to look for among ops, or which annotations to list where their pane has the keys."""
+        before = self.view.listing.query if self.pane == bindings.ANNOTATIONS else self.view.search
+        self._type(Typing("", before), before)
 
     def _type(self, typing: Typing | None, query: str) -> None:
         self._typing = typing
         self.query_one(HintLine).typed = None if typing is None else typing.text
-        self.act(do.Search(query))
+        self.act(do.FilterAnnotations(query) if self.pane == bindings.ANNOTATIONS else do.Search(query))
 
     def action_step_match(self, by: int) -> None:
         """Next or previous match."""
@@ -405,6 +419,6 @@ class ExplorerScreen(Screen[None]):
     @on(AnnotationTable.Selected)
     def _annotation_pointed(self, message: AnnotationTable.Selected) -> None:
         if message.row == self.query_one(AnnotationTable).cursor:
-            self._open_annotation(message.row)
+            self._open_annotation()
         else:
             self._select_annotation(message.row)

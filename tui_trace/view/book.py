@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.view.annotation_list import Only, entries
 from tui_trace.view.levels import Levels
 from tui_trace.view.projections import FAULTS, ProjectionSet
 from tui_trace.view.rows import Layout, Mode, lay_out
@@ -16,6 +17,7 @@ from tui_trace.view.state import Order, ViewState
 
 if TYPE_CHECKING:
     from tui_trace.trace import Annotation, Replay, Trace
+    from tui_trace.view.annotation_list import Entry, Listing
 
 _MOST_SCENES = 64
 _MOST_OPS_AT_ONCE = 6000
@@ -34,6 +36,7 @@ class Book:
         self._projections: dict[int, ProjectionSet] = {}
         self._names: dict[int, tuple[str, ...]] = {}
         self._orders: dict[Order, tuple[int, ...]] = {}
+        self._entries: tuple[Listing, int | None, tuple[Entry, ...]] | None = None
 
     @cached_property
     def count(self) -> int:
@@ -89,8 +92,7 @@ class Book:
             return None
         position = state.annotation
         if position not in self._projections:
-            inner = tuple(self.trace.annotations[p] for p in self._inner.get(position, ()))
-            self._projections[position] = ProjectionSet(self.trace.annotations[position], inner, position)
+            self._projections[position] = ProjectionSet(self.trace.annotations[position], position)
         return self._projections[position]
 
     @cached_property
@@ -103,6 +105,14 @@ class Book:
                 out.setdefault(parent, []).append(position)
                 parent = self.trace.annotations[parent].parent
         return out
+
+    def entries(self, state: ViewState) -> tuple[Entry, ...]:
+        """The rows of the annotation list of a view."""
+        replay = state.replay if state.listing.only is Only.REPLAY else None
+        if self._entries is None or self._entries[:2] != (state.listing, replay):
+            own = frozenset(self.annotations_of(state.replay))
+            self._entries = state.listing, replay, entries(self.trace.annotations, state.listing, own)
+        return self._entries[2]
 
     @cached_property
     def replays_of(self) -> tuple[tuple[int, ...], ...]:

@@ -148,6 +148,30 @@ class NextOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class NextAnnotationOrder:
+    """The next order of the annotation list."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextAnnotations:
+    """List other annotations: all, those with GPU work, those of this replay, those with faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterAnnotations:
+    """List only annotations whose name a query finds."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGroup:
+    """List the annotations of a group below it, or close it again."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class PointAt:
     """Cursor to a row and a column of the window."""
 
@@ -196,6 +220,10 @@ Intent = (
     | SetMark
     | GoToMark
     | NextOrder
+    | NextAnnotationOrder
+    | NextAnnotations
+    | FilterAnnotations
+    | OpenGroup
     | PointAt
     | PointWhole
     | Guide

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tui_trace.report.annotations import VERDICT_WORDS
-from tui_trace.report.explain import why
+from tui_trace.report.annotations import VERDICT_WORDS, cpu_line, figures_line
+from tui_trace.report.explain import notes, why
 from tui_trace.report.words import duration
 from tui_trace.view.rows import Hull, Row, RowKey, RowKind
 
@@ -40,25 +40,20 @@ class ProjectionSet:
 
     Attributes:
         annotation: The annotation.
-        inner: The annotations inside it. When they launched all of its work it has no projection of its own, and
-            the lanes of theirs are drawn.
         position: Its place in `Trace.annotations`.
     """
 
     annotation: Annotation
-    inner: tuple[Annotation, ...]
     position: int
 
     @cached_property
     def ordered(self) -> tuple[Projection, ...]:
-        """The projections in the order of the rows."""
-        return tuple(sorted(self.annotation.projections, key=_start))
+        """The projections in the order of the rows; derived ones where others inside it launched all of its work."""
+        return tuple(sorted(self.annotation.projections or self.annotation.derived, key=_start))
 
     def rows(self, scene: Scene) -> Iterator[Row]:
         """One row per lane. The hull may reach beyond the replay that is drawn."""
         lanes = {(lane.device, lane.stream): i for i, lane in enumerate(scene.lanes)}
-        if not self.ordered:
-            yield from self._inner_rows(scene)
         for number, projection in enumerate(self.ordered):
             lane = lanes.get((projection.device, projection.stream))
             yield Row(
@@ -70,15 +65,6 @@ class ProjectionSet:
                 alarm=projection.verdict in FAULTS,
                 short_note="missing" if projection.verdict == "missing" else None,
             )
-
-    def _inner_rows(self, scene: Scene) -> Iterator[Row]:
-        parts = [p.op_rows for annotation in self.inner for p in annotation.projections]
-        rows = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        for i, lane in enumerate(scene.lanes):
-            ops = _ops_of(scene, i, rows)
-            if len(ops):
-                true = (int(scene.start_ns[ops[0]]), int(scene.end_ns[ops].max()))
-                yield Row(RowKey(RowKind.PROJECTION, i), lane.label, "by inner", ops, hull=Hull(None, true))
 
 
 def _ops_of(scene: Scene, lane: int | None, rows: IntArray) -> IntArray:
@@ -100,7 +86,7 @@ def note(projection: Projection) -> str:
     if projection.verdict == "cut_short":
         return f"cut {duration(projection.lost_start_ns + projection.lost_end_ns)}"
     shape = SHAPE_WORDS.get(projection.shape or "", "")
-    return f"{verdict} {shape}".strip() if projection.verdict not in ("exact", "derived") else shape or verdict
+    return shape or verdict if projection.verdict == "exact" else f"{verdict} {shape}".strip()
 
 
 def _hull(projection: Projection, origin: int) -> Hull:
@@ -116,24 +102,22 @@ def sentences(projections: ProjectionSet, row: int) -> list[str]:
     """What to say of the projection on a row: why it is as long as it is, and what the profiler did to it."""
     annotation = projections.annotation
     if not projections.ordered:
-        names = (
-            ", ".join(dict.fromkeys(inner.name for inner in projections.inner if inner.launches)) or "nothing inside"
-        )
-        text = (
-            f"{annotation.name} exists on the CPU only: {names} launched all of its GPU work, and a launch belongs to"
-            f" the innermost annotation. On the GPU that work takes {duration(annotation.outer_hull_ns)}."
-        )
-        return [text]
+        return [f"{annotation.name} launched nothing, and nothing inside it did"]
     projection = projections.ordered[min(max(row, 0), len(projections.ordered) - 1)]
     return [f"{projection.label}  {why(projection, annotation)}"]
 
 
 def longest_and_shortest(annotation: Annotation) -> list[str]:
     """Why the longest and the shortest projection of an annotation are as long as they are."""
-    found = [(length, p) for p in annotation.projections if (length := extent(p)) is not None]
+    found = [(length, p) for p in annotation.projections or annotation.derived if (length := extent(p)) is not None]
     if not found:
         return []
     longest = max(found, key=lambda pair: pair[0])[1]
     shortest = min(found, key=lambda pair: pair[0])[1]
     shown = [("longest", longest)] + ([("shortest", shortest)] if shortest is not longest else [])
     return [f"{what} {projection.label}  {why(projection, annotation)}" for what, projection in shown]
+
+
+def about(annotation: Annotation) -> str:
+    """What an annotation is: its place on the CPU, its length on the GPU, and what else one should know."""
+    return "; ".join([figures_line(annotation), *notes(annotation), cpu_line(annotation)])

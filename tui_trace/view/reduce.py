@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -11,13 +12,16 @@ from tui_trace.view import intents as do
 from tui_trace.view.axis import Axis, clamp_window, zoom
 from tui_trace.view.rows import Mode
 from tui_trace.view.search import EXACT, hits
-from tui_trace.view.state import Order, ViewState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tui_trace.view.rows import Layout
     from tui_trace.view.scene import Scene
+    from tui_trace.view.state import Order, ViewState
+
+
+Choice = TypeVar("Choice", bound=Enum)
 
 
 class Shelf(Protocol):
@@ -318,8 +322,29 @@ def _go_to_mark(state: ViewState, _intent: do.GoToMark, shelf: Shelf) -> ViewSta
 
 
 def _next_order(state: ViewState, _intent: do.NextOrder, _shelf: Shelf) -> ViewState:
-    orders = list(Order)
-    return replace(state, order=orders[(orders.index(state.order) + 1) % len(orders)])
+    return replace(state, order=_after(state.order))
+
+
+def _after(member: Choice) -> Choice:
+    """The next member of an enumeration, the first behind the last."""
+    members = list(type(member))
+    return members[(members.index(member) + 1) % len(members)]
+
+
+def _next_annotation_order(state: ViewState, _intent: do.NextAnnotationOrder, _shelf: Shelf) -> ViewState:
+    return replace(state, listing=replace(state.listing, order=_after(state.listing.order)))
+
+
+def _next_annotations(state: ViewState, _intent: do.NextAnnotations, _shelf: Shelf) -> ViewState:
+    return replace(state, listing=replace(state.listing, only=_after(state.listing.only)))
+
+
+def _filter_annotations(state: ViewState, intent: do.FilterAnnotations, _shelf: Shelf) -> ViewState:
+    return replace(state, listing=replace(state.listing, query=intent.query))
+
+
+def _open_group(state: ViewState, intent: do.OpenGroup, _shelf: Shelf) -> ViewState:
+    return replace(state, listing=replace(state.listing, opened=state.listing.opened ^ {intent.name}))
 
 
 def _point_at(state: ViewState, intent: do.PointAt, _shelf: Shelf) -> ViewState:
@@ -366,6 +391,10 @@ _HANDLERS: dict[type[do.Intent], Callable[..., ViewState]] = {
     do.SetMark: _set_mark,
     do.GoToMark: _go_to_mark,
     do.NextOrder: _next_order,
+    do.NextAnnotationOrder: _next_annotation_order,
+    do.NextAnnotations: _next_annotations,
+    do.FilterAnnotations: _filter_annotations,
+    do.OpenGroup: _open_group,
     do.PointAt: _point_at,
     do.PointWhole: _point_whole,
     do.Guide: _guide,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from tui_trace.view.annotation_list import Listing
 from tui_trace.view.rows import Mode, RowKey
 
 
@@ -36,6 +37,7 @@ class ViewState:
         search: The query, `""` for none.
         mark: Replay and time of the mark.
         order: Order of the replay list.
+        listing: Order and filter of the annotation list.
         columns: Columns of the timeline, as last measured.
         guide: The cursor is drawn through all rows.
     """
@@ -52,6 +54,7 @@ class ViewState:
     search: str = ""
     mark: tuple[int, int] | None = None
     order: Order = Order.LAUNCH
+    listing: Listing = field(default_factory=Listing)
     columns: int = 80
     guide: bool = False
 
@@ -77,11 +80,19 @@ class History:
         return History((*self.views, old)[-_MOST_VIEWS:])
 
     def back(self, now: ViewState) -> tuple[ViewState, History]:
-        """The view before, with what is no view of the trace (mark, order, size) as it is now."""
+        """The view before, with what is no view of the trace (mark, orders, size) as it is now."""
         if not self.views:
             return now, self
         old = self.views[-1]
-        view = replace(old, mark=now.mark, order=now.order, columns=now.columns, guide=now.guide, search=now.search)
+        view = replace(
+            old,
+            mark=now.mark,
+            order=now.order,
+            listing=now.listing,
+            columns=now.columns,
+            guide=now.guide,
+            search=now.search,
+        )
         return view, History(self.views[:-1])
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui_trace.report.annotations import verdict_counts
-from tui_trace.report.words import UNKNOWN, clean, duration
+from tui_trace.report.words import UNKNOWN
 from tui_trace.view.paint import ACCENT, BOLD, FAINT, FAULT, MUTED, TEXT, WARN, Line, Paint, Run
-from tui_trace.view.projections import extent
 from tui_trace.view.text import pad, pad_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tui_trace.trace import Annotation, Replay
+    from tui_trace.trace import Replay
     from tui_trace.view.book import Book
 
 
@@ -142,58 +140,3 @@ def _delta(book: Book, position: int) -> Cell:
     if book.is_slow(position):
         return Cell(f"▲{100 * delta:.1f}" if delta < 0.0995 else f"▲{100 * delta:.0f}%", WARN)
     return Cell("·" if abs(delta) < 0.0005 else f"{100 * delta:+.1f}", MUTED)
-
-
-ANNOTATION_COLUMNS = (
-    Column("", 1, right=False),
-    Column("annotation", 0, right=False),
-    Column("cpu", 8, least=76),
-    Column("replay", 6, least=56),
-    Column("lanes", 5, least=44),
-    Column("hull", 8),
-    Column("longest", 8, least=62),
-    Column("shortest", 8, least=62),
-    Column("verdicts", 22, right=False, least=92),
-    Column("", 1, right=False),
-)
-
-
-def annotation_cells(book: Book, position: int, *, own: bool, drawn: bool) -> list[Cell]:
-    """One row of the annotation list.
-
-    Args:
-        book: The trace.
-        position: Place of the annotation.
-        own: It belongs to the replay on screen.
-        drawn: Its projections are the rows of the timeline.
-    """
-    annotation = book.trace.annotations[position]
-    lengths = sorted(length for p in annotation.projections if (length := extent(p)) is not None)
-    bad = any(p.verdict in ("cut_short", "missing") for p in annotation.projections)
-    paint = TEXT if own else FAINT
-    return [
-        Cell("▶" if drawn else "●" if own else "", ACCENT),
-        Cell("  " * min(annotation.depth, 4) + clean(annotation.name), BOLD if own else FAINT),
-        Cell(duration(annotation.cpu_end_ns - annotation.cpu_start_ns), paint),
-        Cell(_replays(book, position), paint),
-        Cell(str(annotation.lanes) if annotation.lanes else UNKNOWN, paint),
-        Cell(_hull(annotation), paint),
-        Cell(duration(lengths[-1]) if lengths else UNKNOWN, paint),
-        Cell(duration(lengths[0]) if lengths else UNKNOWN, paint),
-        Cell(verdict_counts(annotation.projections), FAULT if bad else paint),
-        Cell("!", FAULT) if bad else Cell(""),
-    ]
-
-
-def _hull(annotation: Annotation) -> str:
-    if annotation.hull_ns is not None:
-        return duration(annotation.hull_ns)
-    return UNKNOWN if annotation.outer_hull_ns is None else duration(annotation.outer_hull_ns)
-
-
-def _replays(book: Book, position: int) -> str:
-    replays = book.replays_of[position]
-    if not replays:
-        return UNKNOWN
-    first, last = replays[0] + 1, replays[-1] + 1
-    return str(first) if first == last else f"{first}–{last}"

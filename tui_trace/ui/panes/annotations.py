@@ -8,15 +8,17 @@ from tui_trace.report.explain import fault
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.panes.pane import Pane
 from tui_trace.ui.table import VirtualTable
+from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, entry_cells
+from tui_trace.view.annotation_list import AnnotationOrder, Only, row_of
 from tui_trace.view.paint import FAULT, TEXT, Line, Run
-from tui_trace.view.projections import longest_and_shortest, sentences
+from tui_trace.view.projections import about, longest_and_shortest, sentences
 from tui_trace.view.rows import Mode
-from tui_trace.view.tables import ANNOTATION_COLUMNS, annotation_cells
 from tui_trace.view.text import wrap
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from tui_trace.view.annotation_list import Entry
     from tui_trace.view.book import Book
     from tui_trace.view.state import ViewState
     from tui_trace.view.tables import Cell
@@ -30,7 +32,7 @@ class Sentence(LinesWidget):
     """What there is to say, wrapped."""
 
     DEFAULT_CSS = """
-    Sentence { height: 4; width: 1fr; }
+    Sentence { height: 5; width: 1fr; }
     """
 
     said: tuple[tuple[str, bool], ...] = ()
@@ -52,17 +54,18 @@ class Sentence(LinesWidget):
 
 
 class AnnotationPane(Pane):
-    """All annotations of the file; those of the replay on screen are marked, and the list follows it."""
+    """Annotations of the file; those of the replay on screen are marked, and the list follows it."""
 
     def __init__(self) -> None:
         super().__init__("annotations")
         self.state: ViewState | None = None
         self.book: Book | None = None
         self._own: frozenset[int] = frozenset()
+        self._entries: tuple[Entry, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The table and the sentences."""
-        yield AnnotationTable(ANNOTATION_COLUMNS, empty=" no annotation in this file", id="annotation-table")
+        yield AnnotationTable(ANNOTATION_COLUMNS, empty=" no annotation to list", id="annotation-table")
         yield Sentence(id="sentence")
 
     @property
@@ -70,49 +73,77 @@ class AnnotationPane(Pane):
         """The table."""
         return self.query_one(AnnotationTable)
 
+    @property
+    def selected(self) -> Entry | None:
+        """What the selected row is."""
+        return self._entries[self.table.cursor] if self._entries else None
+
+    @property
+    def position(self) -> int | None:
+        """Place of the selected annotation, of a group's first; None where nothing is listed."""
+        return self.selected.positions[0] if self.selected is not None else None
+
     def show(self, state: ViewState, book: Book) -> None:
         """Follows the view."""
         old = self.state if self.book is book else None
+        kept = self.position if old is not None else None
         self.state, self.book = state, book
-        if old is None or old.replay != state.replay:
-            own = book.annotations_of(state.replay)
-            self._own = frozenset(own)
-            main = book.main_annotation_at(state.replay)
-            self.table.fill(len(book.trace.annotations), self._cells, self._follow(own, main))
+        if old is None or (old.replay, old.listing) != (state.replay, state.listing):
+            self._entries = book.entries(state)
+            self._own = frozenset(book.annotations_of(state.replay))
+            moved = old is None or old.replay != state.replay
+            self.table.fill(len(self._entries), self._cells, self._follow(state, book, kept, moved=moved))
         elif old.annotation != state.annotation:
-            if state.annotation >= 0:
-                self.table.move_to(state.annotation)
+            row = row_of(self._entries, state.annotation) if state.annotation >= 0 else None
+            if row is not None:
+                self.table.move_to(row)
             self.table.refresh()
-        count = len(book.trace.annotations)
-        self.entitle(f"3 annotations {count:,}  ● {len(self._own)} of this replay", "⏎ draw")
+        self._entitle(state, book)
         self.speak()
 
-    def _follow(self, own: tuple[int, ...], main: int | None) -> int:
-        """The row to select for another replay: stay if the annotation is one of it, else the one that says most."""
-        if self.state is not None and self.state.annotation >= 0:
-            return self.state.annotation
-        if self.table.cursor in own and self.table.count:
-            return self.table.cursor
-        return main if main is not None else own[0] if own else self.table.cursor
+    def _entitle(self, state: ViewState, book: Book) -> None:
+        listing, total = state.listing, len(book.trace.annotations)
+        parts = [f"3 annotations {total:,}", f"● {len(self._own)} of this replay"]
+        if listing.only is not Only.ALL or listing.query:
+            shown = sum(len(entry.positions) for entry in self._entries if entry.depth == 0 or entry.group is None)
+            named = f" named “{listing.query}”" if listing.query else ""
+            parts.append(f"shown: {listing.only.value}{named} ({shown:,})")
+        order = "" if listing.order is AnnotationOrder.START else f"o: {listing.order.value}  "
+        self.entitle("  ".join(parts), f"{order}⏎ draw")
+
+    def _follow(self, state: ViewState, book: Book, kept: int | None, *, moved: bool) -> int:
+        """The row to select in another list: that of the same annotation if it still says something of the replay."""
+        stays = kept is not None and (kept in self._own or not moved)
+        wanted = state.annotation if state.annotation >= 0 else kept if stays else book.main_annotation_at(state.replay)
+        row = row_of(self._entries, wanted) if wanted is not None else None
+        if row is None:
+            own = (row_of(self._entries, position) for position in sorted(self._own))
+            row = next((found for found in own if found is not None), None)
+        return row if row is not None else self.table.cursor
 
     def _cells(self, row: int) -> list[Cell]:
         if self.state is None or self.book is None:
             return []
-        drawn = row == self.state.annotation and self.state.mode is Mode.PROJECTIONS
-        return annotation_cells(self.book, row, own=row in self._own, drawn=drawn)
+        entry = self._entries[row]
+        drawn = self.state.mode is Mode.PROJECTIONS and entry.group is None and self.state.annotation in entry.positions
+        return entry_cells(self.book, entry, own=not self._own.isdisjoint(entry.positions), drawn=drawn)
 
     def speak(self) -> None:
         """The sentence of the selected projection while projections are drawn, else of the selected annotation."""
-        if self.state is None or self.book is None or not self.table.count:
+        if self.state is None or self.book is None:
             return
         projections = self.book.projections(self.state)
+        at = self.state.annotation if projections is not None else self.position
+        if at is None:
+            self.query_one(Sentence).say(())
+            return
+        annotation = self.book.trace.annotations[at]
         if projections is not None:
-            said = [(text, False) for text in sentences(projections, self.state.row)]
+            texts = sentences(projections, self.state.row)
         else:
-            annotation = self.book.trace.annotations[self.table.cursor]
-            said = [(text, False) for text in longest_and_shortest(annotation)]
-        at = self.state.annotation if projections is not None else self.table.cursor
-        bad = fault(self.book.trace.annotations[at])
+            texts = [*longest_and_shortest(annotation), about(annotation)]
+        said = [(text, False) for text in texts]
+        bad = fault(annotation)
         # The summary above says so for annotations of the replay on screen.
         if bad and at not in self._own:
             said.append((bad, True))
