@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from itertools import groupby
@@ -38,49 +37,12 @@ def _visible(character: str) -> str:
     return character
 
 
-_LEADING = re.compile(r"^(?:void|static|inline)\s+")
-_INNERMOST = re.compile(r"<[^<>]*>|\([^()]*\)")
-_MEMCPY = re.compile(r"^Mem(cpy|set) ?(\w*)")
-_FUNCTOR = re.compile(r"\bCUDAFunctor_(\w+)|\b(\w+?)(?:Functor|_functor|Ops|_kernel_cuda|_kernel_impl)\b")
-_LIBRARY = (
-    # Library kernels spell out their tiling; what they are and the tile tell them apart well enough.
-    (re.compile(r"^(nvjet)_(?:[a-z]*sm\d+_)?\w*?(\d+x\d+)_"), r"\1_\2"),
-    (re.compile(r"^cudnn_generated\w*?_(sdpa)_sm\d+_(flash_[a-z]+)"), r"cudnn_\1_\2"),
-    (re.compile(r"^(?:sm\d+|ampere|turing|volta|hopper)_\w*?(gemm)\w*?_(\d+x\d+(?:x\d+)?)"), r"\1_\2"),
-)
-_GENERIC = frozenset(
-    (
-        "vectorized_elementwise_kernel",
-        "unrolled_elementwise_kernel",
-        "elementwise_kernel",
-        "reduce_kernel",
-        "Kernel",
-    )
-)
-
-
 @lru_cache(maxsize=1 << 14)
 def short_name(name: str) -> str:
-    """Returns the part of an op's name that tells it apart: no return type, namespaces, templates or arguments.
+    """Returns the part of an op's name that tells it apart, readable and safe; never empty for a name that is not."""
+    from tui_trace.analysis.short_names import shorten  # at first use: the command line needs only `clean` to start
 
-    Generic element-wise kernels are named after their functor.
-    """
-    name = clean(name)
-    memory = _MEMCPY.match(name)
-    if memory is not None:
-        return f"{memory[0].strip()}"
-    for pattern, form in _LIBRARY:
-        found = pattern.match(name)
-        if found is not None:
-            return found.expand(form)
-    text = _LEADING.sub("", name)
-    while (shorter := _INNERMOST.sub("", text)) != text:
-        text = shorter
-    text = text.split("(")[0].split("<")[0].split("::")[-1].strip()
-    if text in _GENERIC:
-        functor = next((found[1] or found[2] for found in _FUNCTOR.finditer(name)), "")
-        text = f"{functor} {text}" if functor else text
-    return text or name
+    return shorten(clean(name))
 
 
 def sequence_label(names: Sequence[str], limit: int = 4) -> str:
