@@ -76,7 +76,7 @@ def tour_steps(trace: Trace, replay: Replay | None = None) -> tuple[Step, ...]:
     if measured is None or chains is None:
         return tuple(skipped(number, _no_ops(trace, number)) for number in range(1, len(TITLES) + 1))
     return (
-        tour_lanes.launch(trace, replay, measured),
+        tour_lanes.launch(replay, measured),
         tour_lanes.lanes(replay, measured, chains),
         tour_lanes.projections(trace, replay),
         tour_times.union(measured),
@@ -104,6 +104,8 @@ def tour_text(trace: Trace, replay: Replay) -> str:
 def _lines(trace: Trace, replay: Replay) -> Iterable[str]:
     of = f"replay {replay.index} of {len(trace.replays)}"
     yield from _wrapped(f"Six questions about one graph launch in {trace.name}: {of}", "", "")
+    if not trace.complete:
+        yield "The file is not complete, so every count means: at least."
     for step in tour_steps(trace, replay):
         yield ""
         yield from _wrapped(f"{step.number}  {step.title}", "", _INDENT)
@@ -134,6 +136,7 @@ def tour_data(trace: Trace, replay: Replay) -> Data:
     """Returns the tour as data."""
     return {
         "trace": trace.name,
+        "complete": trace.complete,
         "replay": replay.index,
         "steps": [
             {

@@ -28,7 +28,7 @@ NEARLY_IDLE = 20
 # 1. One launch made all these ops
 
 
-def launch(trace: Trace, replay: Replay, f: Figures) -> Step:
+def launch(replay: Replay, f: Figures) -> Step:
     """One launch made all the ops."""
     title = f"Who launched {_all(f.ops, 'op')}?"
     if replay.launch is None:
@@ -43,18 +43,19 @@ def launch(trace: Trace, replay: Replay, f: Figures) -> Step:
         1,
         title,
         f"One call did: a single {short(replay.launch.name)} on the CPU made {made}.",
-        evidence=tuple(_launch_evidence(trace, replay, f)),
+        evidence=tuple(_launch_evidence(replay, f)),
         look="key 1 lists the launches, one row each; J and K go to the next one and back.",
     )
 
 
-def _launch_evidence(trace: Trace, replay: Replay, f: Figures) -> Iterator[str]:
+def _launch_evidence(replay: Replay, f: Figures) -> Iterator[str]:
     launch = replay.launch
     assert launch is not None
-    yield f"An op is one piece of work on the GPU. Here: {_kinds(f)}. All ops of one launch are one replay."
+    yield f"An op is one piece of work on the GPU. Here: {_kinds(f)}."
+    yield "The program recorded this work once, as a graph. Each launch plays all of it again: one replay."
     yield (
-        f"All of them carry the number of that call, correlation {replay.correlation}. By that number they are told "
-        "from other work, not by lane and not by annotation."
+        f"The ops carry the number of the call, correlation {replay.correlation}. That tells them apart from other "
+        "work; where a viewer draws them does not."
     )
     waited = f.first_op_ns - launch.start_ns
     began = f"began {duration(waited)} before the first op and " if waited >= 0 else ""
@@ -65,8 +66,6 @@ def _launch_evidence(trace: Trace, replay: Replay, f: Figures) -> Iterator[str]:
     beside = replay.store.ops_between(f.first_op_ns, f.first_op_ns + f.span_ns).size - f.ops
     if beside > 0:
         yield f"{plural(beside, 'op')} of other launches ran in the same time. The tour leaves them out."
-    if not trace.complete:
-        yield "The file is not complete, so every count means: at least."
 
 
 _KINDS = {
@@ -128,14 +127,14 @@ def _level_bars(f: Figures) -> tuple[str, ...]:
 
 
 def _lane_evidence(replay: Replay, f: Figures, chains: ReplayChains) -> Iterator[str]:
-    yield "A lane is one row of the trace, a CUDA stream: where the driver put an op. It is no worker of its own."
+    yield "A lane is one row of the trace, a stream: a place where the driver puts ops, not a worker of its own."
     busy = [lane.busy_ns for lane in replay.lanes]
     idle = sum(ns * NEARLY_IDLE < f.span_ns for ns in busy)
     if 2 * idle >= f.lanes:
         yield f"{idle:,} of the {f.lanes:,} lanes {'runs' if idle == 1 else 'run'} nothing for over 95 % of the replay."
     else:
         most, least = percent(max(busy), f.span_ns), percent(min(busy), f.span_ns)
-        yield f"The busiest lane runs something for {most} of the replay, the least busy one for {least}."
+        yield f"The busiest lane runs something for {most} of the replay, the least busy one for {least} of it."
     main = chains.items[0].ops
     lanes = len(np.unique(replay.ops.lane[main]))
     where = f"yet they lie on {plural(lanes, 'lane')}" if lanes > 1 else "all on one lane"
@@ -155,25 +154,25 @@ def projections(trace: Trace, replay: Replay) -> Step:
         start = "no annotation of the program is around this launch" if trace.annotations else "the file has none"
         return skipped(
             3,
-            f"{start}, so nothing is drawn. To have one, put the step into "
+            f"{start}, so no bar is drawn. To have one, put the step into "
             'torch.profiler.record_function("step") and record CPU and CUDA activities.',
         )
     drawn = sorted((p for p in annotation.projections if p.ops), key=lambda p: p.hull_ns or 0)
     name = quoted(annotation)
     if len(drawn) < 2:
         length = duration(annotation.hull_ns)
-        return skipped(3, f"{name} has ops on one lane only, so there is one copy of it, {length} long.")
+        return skipped(3, f"{name} has ops on one lane only, so there is one bar, {length} long.")
     shortest, longest = drawn[0], drawn[-1]
     lengths = duration(longest.hull_ns), duration(shortest.hull_ns)
     where = f"{lengths[0]} long on one lane and {lengths[1]} on another"
     return Step(
         3,
         f"Why is {name} {where if lengths[0] != lengths[1] else f'drawn {len(drawn):,} times'}?",
-        "Each lane has a copy of its own, drawn from the first to the last op on that lane. Its length says how far "
+        "It is drawn once on each lane, as a bar from the first to the last op there. The length of a bar says how far "
         "these two lie apart, not how long the work took.",
         picture=_projection_bars(replay, annotation, longest, shortest),
         evidence=tuple(_annotation_evidence(trace, annotation, longest, shortest)),
-        look="key 3 lists the annotations; Enter draws all copies of one, with a sentence for each.",
+        look="key 3 lists the annotations; Enter draws all bars of one, with a sentence for each.",
     )
 
 
@@ -206,8 +205,8 @@ def _annotation_evidence(
     trace: Trace, annotation: Annotation, longest: Projection, shortest: Projection
 ) -> Iterator[str]:
     yield (
-        "An annotation is a stretch of the program with a name (record_function). The profiler draws a copy of it, a "
-        f"projection, on each of the {annotation.lanes:,} lanes that ran ops of it."
+        "An annotation is a stretch of the program with a name (record_function). The profiler draws it as a "
+        f"bar, called a projection, on each of the {annotation.lanes:,} lanes that ran ops of it."
     )
     for which, projection in (("Longest", longest), ("Shortest", shortest)):
         yield f"{which}, lane {_lane(projection, annotation)}: {_extent(projection, annotation)}"
@@ -220,7 +219,7 @@ def _annotation_evidence(
     parent = trace.annotations[annotation.parent] if annotation.parent >= 0 else None
     if parent is not None and not parent.projections:
         yield (
-            f"The annotation around it, {quoted(parent)}, has no copy at all: all of its work was launched from "
+            f"The annotation around it, {quoted(parent)}, has no bar at all: all of its work was launched from "
             f"annotations inside it. That work takes {duration(parent.outer_hull_ns)}, first op to last."
         )
     yield from _faults(trace, annotation)
@@ -244,11 +243,11 @@ def _faults(trace: Trace, annotation: Annotation) -> Iterator[str]:
     if own is not None:
         yield f"And not all of it is drawn right: {own}."
     elif annotation.projections and all(p.verdict == "derived" for p in annotation.projections if p.ops):
-        yield "The file holds no copies of annotations: these are worked out from the launch."
+        yield "The file holds no bars of annotations: these are worked out from the launch."
     others = sum(a is not annotation and words.fault(a) is not None for a in trace.annotations)
     if others:
         yield (
-            f"The profiler got copies of {plural(others, 'other annotation')} in this file wrong: cut short, missing "
+            f"The profiler got bars of {plural(others, 'other annotation')} in this file wrong: cut short, missing "
             "or astray. Key 3 marks them."
         )
 

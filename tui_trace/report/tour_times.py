@@ -69,7 +69,7 @@ def hidden(f: Figures) -> Step:
     what, busy, exposed = there[0]
     return Step(
         5,
-        f"{what.capitalize()} run for {duration(busy)}. Is that time hidden behind other work?",
+        f"{_capital(what)} run for {duration(busy)}. Is that time hidden behind other work?",
         _hidden_answer(what, busy, exposed),
         picture=rows(
             [
@@ -100,11 +100,11 @@ def _hidden_evidence(there: Sequence[tuple[str, int, int]], f: Figures) -> Itera
     if what == "copies":
         yield f"Counted as copies: memcpy rows, and kernels named memcpy32, memcpy128 and so on. {_copies(f)}."
     yield (
-        "Hidden is not free: it can slow down what runs beside it, by the memory bandwidth it takes. How much, a "
-        "trace does not show."
+        "Hidden work is not free: it can slow down what runs beside it, by the memory bandwidth it takes. How much, "
+        "a trace does not show."
     )
     for name, their_busy, their_exposed in there[1:]:
-        yield f"{name.capitalize()} run for {duration(their_busy)}, {duration(their_exposed)} of it exposed."
+        yield f"{_capital(name)} run for {duration(their_busy)}, {duration(their_exposed)} of it exposed."
 
 
 def _copies(f: Figures) -> str:
@@ -122,7 +122,7 @@ def account(trace: Trace, replay: Replay, f: Figures, chains: ReplayChains) -> S
     op_ns, gap_ns = chains.critical_op_ns, chains.critical_gap_ns
     most = max(op_ns, f.span_ns)
     between = ("gaps", gap_ns) if gap_ns >= 0 else ("less overlap", -gap_ns)
-    table = (("chain ops", op_ns), between, ("replay", f.span_ns))
+    table = (("ops", op_ns), between, ("replay", f.span_ns))
     return Step(
         6,
         TITLES[5] if whole else "How long is this replay, and what sets that?",
@@ -151,8 +151,8 @@ def _account_evidence(trace: Trace, replay: Replay, f: Figures, owner: Annotatio
         effect = f"{duration(saved)} shorter" if saved else "just as long"
         yield (
             f"The busiest work beside the chain, {duration(beside.busy_ns)}, is "
-            f"{short(chains.roles[beside.role].label)}. Without it the replay would be {effect}: an estimate from what "
-            "waits for what."
+            f"{short(chains.roles[beside.role].label)}. Without it the replay would be {effect} (an estimate from what "
+            "waits for what)."
         )
     if replay.family is not None and len(replay.family.replays) > 1:
         spans = [r.figures.span_ns for i in replay.family.replays if (r := trace.replays[i]).figures is not None]
@@ -181,3 +181,7 @@ def _part_of(trace: Trace, owner: Annotation | None) -> Iterator[str]:
 
 def _share(part_ns: int, f: Figures) -> str:
     return "" if part_ns == f.span_ns else f"{percent(part_ns, f.span_ns)} of the replay"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

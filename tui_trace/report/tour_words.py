@@ -16,7 +16,7 @@ _NAME = 40
 TITLES = (
     "Who launched all these ops?",
     "Are many lanes many things at once?",
-    "Why do copies of one annotation differ in length?",
+    "Why do the bars of one annotation differ in length?",
     "Is the sum of all ops the time for which the GPU was busy?",
     "Are the copies hidden behind other work?",
     "How long is the step, and what sets that?",

@@ -12,6 +12,7 @@ from tui_trace.ui import bindings
 from tui_trace.ui.messages import TourWorkedOut, WorkerFailed
 from tui_trace.ui.scroll import ScrolledText, ScrollScreen
 from tui_trace.view.paint import MUTED, Run
+from tui_trace.view.sizes import Size
 from tui_trace.view.tour import LAUNCHES, tour_intents, tour_page
 
 if TYPE_CHECKING:
@@ -44,9 +45,8 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
 
     def __init__(self, explorer: ExplorerScreen, replay: Replay) -> None:
         waiting = [[Run("working out the answers …", MUTED)]]
-        super().__init__(
-            f"tour of replay {replay.index}", waiting, "← → step   1-6 jump   j k scroll   Esc go on from here"
-        )
+        keys = "← → step   1-6 jump   j k scroll   Esc go on from here"
+        super().__init__(f"tour of replay {replay.index}", waiting, keys)
         self.number = LAUNCHES
         self.steps: tuple[Step, ...] = ()
         self._explorer = explorer
@@ -91,14 +91,17 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
 
     def _draw(self) -> None:
         if self.steps:
-            box = self.query_one(ScrolledText)
-            box.show(tour_page(self.steps, self.number, box.size.width))
-            self.query_one("#text").border_title = f"{self._title}, {self.number} of {len(self.steps)}"
+            box = self.query_one("#text")
+            # One column is for the scroll bar, there or not: it must not break the lines anew.
+            self.query_one(ScrolledText).show(tour_page(self.steps, self.number, box.content_size.width - 1))
+            box.border_title = f"{self._title}, {self.number} of {len(self.steps)}"
 
     def _move_explorer(self) -> None:
         """Shows the same in the explorer, where closing the tour leaves its user."""
         explorer = self._explorer
-        if explorer.frame is None:  # too small a terminal to draw in
+        if explorer.frame is None:
+            if explorer.shape is not Size.TINY:  # not laid out yet
+                self.call_after_refresh(self._move_explorer)
             return
         trace, position = explorer.book.trace, self._replay.index - 1
         owner = trace.annotation_of_replay(self._replay)
