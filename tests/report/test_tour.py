@@ -197,7 +197,7 @@ def test_without_an_annotation(tmp_path: Path) -> None:
     none = steps_of(tmp_path, one_launch())[2]
     assert none.title == "Why do the bars of one annotation differ in length?"
     assert none.skipped == (
-        "the file has none, so no bar is drawn. To have one, put the step into "
+        "the file has no annotations, so no bar is drawn. To have one, put the step into "
         'torch.profiler.record_function("step") and record CPU and CUDA activities.'
     )
     elsewhere = steps_of(tmp_path, one_launch(UA("other", 2, 0, 50, 9)))[2]

@@ -44,7 +44,7 @@ def launch(replay: Replay, f: Figures) -> Step:
         title,
         f"One call did: a single {short(replay.launch.name)} on the CPU made {made}.",
         evidence=tuple(_launch_evidence(replay, f)),
-        look="key 1 lists the launches, one row each; J and K go to the next one and back.",
+        look="the list of replays (key 1) has one row for each launch; J and K go to the next one and back.",
     )
 
 
@@ -103,8 +103,8 @@ def lanes(replay: Replay, f: Figures, chains: ReplayChains) -> Step:
         answer,
         picture=_level_bars(f),
         evidence=tuple(_lane_evidence(replay, f, chains)),
-        look='key 2 is the timeline: the strip "at once" over the lanes shows how many run at each moment. Key p says '
-        "why there are so many lanes.",
+        look='in the timeline (key 2) the strip "at once", over the lanes, shows how many run at each moment. Key p '
+        "says why there are so many lanes.",
     )
 
 
@@ -151,7 +151,9 @@ def projections(trace: Trace, replay: Replay) -> Step:
     """Why the copies of one annotation differ in length."""
     annotation = trace.annotation_of_replay(replay)
     if annotation is None:
-        start = "no annotation of the program is around this launch" if trace.annotations else "the file has none"
+        start = (
+            "no annotation of the program is around this launch" if trace.annotations else "the file has no annotations"
+        )
         return skipped(
             3,
             f"{start}, so no bar is drawn. To have one, put the step into "
@@ -172,7 +174,8 @@ def projections(trace: Trace, replay: Replay) -> Step:
         "these two lie apart, not how long the work took.",
         picture=_projection_bars(replay, annotation, longest, shortest),
         evidence=tuple(_annotation_evidence(trace, annotation, longest, shortest)),
-        look="key 3 lists the annotations; Enter draws all bars of one, with a sentence for each.",
+        look="all bars of one annotation (key 3, Enter), with what runs in them; j and k go through them, with a "
+        "sentence for each.",
     )
 
 

@@ -35,7 +35,8 @@ def union(f: Figures) -> Step:
         answer,
         picture=rows([(label, bar(ns, whole), duration(ns), "") for label, ns in table]),
         evidence=tuple(_union_evidence(f, overlap)),
-        look='key 2, the strip "at once": 0 is idle, 2 and more is overlap. The lines at the top have busy and idle.',
+        look='the strip "at once" in the timeline (key 2): 0 is idle, 2 and more is overlap. The lines at the top have '
+        "busy and idle.",
     )
 
 
@@ -78,7 +79,8 @@ def hidden(f: Figures) -> Step:
             ]
         ),
         evidence=tuple(_hidden_evidence(there, f)),
-        look=f"key 2: the strip has another colour where only {what} run. Key c draws chains, side work apart.",
+        look="chains, with side work in rows of its own (key c turns lanes into chains and back)."
+        + (' The strip "at once" has another colour where only copies run.' if what == "copies" else ""),
     )
 
 
@@ -130,7 +132,7 @@ def account(trace: Trace, replay: Replay, f: Figures, chains: ReplayChains) -> S
         f"{plural(main, 'op')}, each waiting for the one before, with the gaps between them.",
         picture=rows([(label, bar(ns, most), duration(ns), _share(ns, f)) for label, ns in table]),
         evidence=tuple(_account_evidence(trace, replay, f, owner)),
-        look='key 2, then c for chains: the row "main" is that chain; [ and ] walk along it.',
+        look='chains (key c turns lanes into chains and back): the row "main" is this one; [ and ] walk along it.',
     )
 
 
@@ -143,8 +145,12 @@ def _account_evidence(trace: Trace, replay: Replay, f: Figures, owner: Annotatio
     if account.gaps:
         gap = account.gaps[0]
         before = short(replay.short_name(gap.op))
-        where = f"between {short(replay.short_name(gap.after))} and {before}" if gap.after >= 0 else f"before {before}"
+        where = f"between {short(replay.short_name(gap.after))} and {before}"
+        if gap.after < 0:
+            where = f"at the start, before {before}"
         yield f"The longest gap of the chain is {duration(gap.gap_ns)}, {where}."
+    if account.held_ns:
+        yield f"For {duration(account.held_ns)} of the gaps other ops kept the GPU full, by inference."
     beside = account.roles[1] if len(account.roles) > 1 else None
     if beside is not None and beside.what_if is not None:
         saved = beside.what_if.saved_ns

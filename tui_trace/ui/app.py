@@ -160,7 +160,7 @@ class TraceApp(App[int]):
         explorer = ExplorerScreen(trace, self.glyphs, start)
         await self.switch_screen(explorer)
         if self.tour:
-            explorer.call_after_refresh(explorer.action_tour)
+            await explorer.action_tour()
 
     def _explorer(self) -> ExplorerScreen | None:
         """The explorer that is open, if any."""
