@@ -22,7 +22,7 @@ OWN_PROCESS_BYTES = 4_000_000
 """Files from this size on are read in a process of their own: 4 MB of .gz are some 80 MB of JSON."""
 
 EXIT_FINE, EXIT_USER = 0, 2
-COMMANDS = ("demo", "report", "links", "lanes", "annotations", "check", "open")
+COMMANDS = ("demo", "tour", "report", "links", "lanes", "annotations", "check", "open")
 DEMO_TRACE = "decode_large.json.gz"
 GLYPHS = ("braille", "block", "ascii")
 
@@ -78,6 +78,11 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--replay", type=int, metavar="N", help="start at replay N, counted from 1")
         sub.add_argument("--glyphs", choices=GLYPHS, default="braille", help="what bars are drawn with")
         sub.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    tour = command("tour", "answer six questions with the trace's own numbers, on the screens or as text", _tour)
+    tour.add_argument("--replay", type=int, metavar="N", help="which replay, from 1; the median one if left out")
+    tour.add_argument("--format", choices=("text", "json"), help="print instead of opening the screens")
+    tour.add_argument("--glyphs", choices=GLYPHS, default="braille", help="what bars are drawn with")
+    tour.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     report = command("report", "print the figures", _report)
     report.add_argument("--format", choices=("text", "json", "md", "csv"), default="text")
     links = command("links", "print each op of a replay with its releaser, segment and chain, as JSON", _links)
@@ -166,6 +171,22 @@ def _lanes(parsed: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
+def _tour(parsed: argparse.Namespace) -> int:
+    """Opens the tour on the screens; prints it where stdout is piped, a format is given or there is no terminal."""
+    if parsed.format is None and sys.stdout.isatty():
+        reason = _no_terminal()
+        if reason is None:
+            return _run_screens(parsed, tour=True)
+        _tell(f"tui-trace: {reason}; printing the tour instead of the screens")
+    from tui_trace.report import export, tour
+
+    trace = _read_and_warn(parsed)
+    replay = tour.tour_replay(trace, parsed.replay)
+    as_json = parsed.format == "json"
+    _write(export.to_json(tour.tour_data(trace, replay)) if as_json else tour.tour_text(trace, replay))
+    return EXIT_FINE
+
+
 def _annotations(parsed: argparse.Namespace) -> int:
     from tui_trace.report import annotations, export
 
@@ -223,6 +244,10 @@ def _screens(parsed: argparse.Namespace) -> int:
         _tell(f"tui-trace: {reason}; printing the report instead of the screens")
         _write(text.text_report(_read_and_warn(parsed)))
         return EXIT_FINE
+    return _run_screens(parsed)
+
+
+def _run_screens(parsed: argparse.Namespace, *, tour: bool = False) -> int:
     loader = _start_loader(parsed)
     from tui_trace.ui import app
 
@@ -232,6 +257,7 @@ def _screens(parsed: argparse.Namespace) -> int:
         mouse=not parsed.no_mouse,
         replay=parsed.replay,
         loader=loader,
+        tour=tour,
     )
 
 

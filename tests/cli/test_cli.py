@@ -19,6 +19,7 @@ from tui_trace.cli import main
 from tui_trace.report.annotations import annotations_text
 from tui_trace.report.export import links_data, to_csv, to_json
 from tui_trace.report.text import check_report, markdown_report, text_report
+from tui_trace.report.tour import tour_data, tour_replay, tour_text
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "sample_data" / "decode_large.json.gz"
@@ -122,6 +123,39 @@ def test_annotations_have_two_formats(printed_by: Output) -> None:
     assert printed_by("annotations", path).decode() == annotations_text(trace_of("nested_annotations"))
     data = orjson.loads(printed_by("annotations", path, "--format", "json"))
     assert data == through_json(annotations_of("nested_annotations"))
+
+
+def test_a_tour_that_is_piped_is_text(printed_by: Output) -> None:
+    """Of the replay that stands for the file, or of the one asked for; JSON when told so."""
+    trace = trace_of("nested")
+    median = tour_replay(trace)
+    assert printed_by("tour", path_of("nested")).decode() == tour_text(trace, median)
+    assert printed_by("tour", path_of("nested"), "--format", "text", "--replay", "2").decode() == tour_text(
+        trace, trace.replay(2)
+    )
+    data = orjson.loads(printed_by("tour", path_of("nested"), "--format", "json"))
+    assert data == through_json(tour_data(trace, median))
+
+
+def test_a_tour_on_a_terminal_that_cannot_show_screens_says_why(
+    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for the screens without a tour: the text instead, with the reason on stderr."""
+    monkeypatch.setenv("TUI_TRACE_CACHE", "off")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
+    assert main(["tour", str(path_of("nested"))]) == 0
+    out, said = capsysbinary.readouterr()
+    assert out.decode() == tour_text(trace_of("nested"), tour_replay(trace_of("nested")))
+    assert said.decode() == "tui-trace: stdin is no terminal; printing the tour instead of the screens\n"
+
+
+def test_a_tour_without_replays_is_one_line_and_a_hint(complaint_of: Complaint) -> None:
+    """As `lanes`, with what to record."""
+    message, hint = complaint_of("tour", path_of("default_stream"))
+    assert message.startswith("tui-trace: default_stream.json.gz has no replays, so there is nothing to go through")
+    assert hint.startswith("  Record some decode steps that run under CUDA Graphs")
+    assert complaint_of("tour", path_of("nested"), "--replay", "7")[0].endswith("has no replay 7")
 
 
 def test_a_check_of_a_good_file_is_fine(printed_by: Output) -> None:
@@ -258,7 +292,9 @@ def test_a_directory_is_no_trace_to_report_on(tmp_path: Path, complaint_of: Comp
 # What users get wrong
 
 
-@pytest.mark.parametrize("command", [[], ["open"], ["report"], ["annotations"], ["check"], ["links", "--replay", "1"]])
+@pytest.mark.parametrize(
+    "command", [[], ["open"], ["report"], ["annotations"], ["check"], ["tour"], ["links", "--replay", "1"]]
+)
 def test_a_missing_file_is_one_line_and_a_hint(tmp_path: Path, complaint_of: Complaint, command: list[str]) -> None:
     """The same in every command that takes a trace."""
     lines = complaint_of(*command[:1], tmp_path / "none.json", *command[1:])
@@ -318,7 +354,7 @@ def test_a_url_of_an_unknown_kind_is_said(complaint_of: Complaint) -> None:
 def test_help_names_every_command() -> None:
     """And is data: it goes to stdout."""
     text = output_of("--help").decode()
-    for command in ("open", "demo", "report", "links", "annotations", "check"):
+    for command in ("open", "demo", "tour", "report", "links", "annotations", "check"):
         assert re.search(rf"^ +{command}( |$)", text, re.MULTILINE)
     assert "--format" in output_of("report", "--help").decode()
 

@@ -112,6 +112,20 @@ def test_it_opens_obeys_and_quits(terminal: Terminal) -> None:
     terminal.assert_restored()
 
 
+def test_the_tour_opens_goes_on_and_leaves_its_user_in_the_explorer(terminal: Terminal) -> None:
+    terminal.start("tour", str(SMALL))
+    terminal.wait_for("Who launched these 373 ops?")
+    terminal.press("Right")
+    terminal.wait_for("Are 10 lanes 10 things at once?")
+    terminal.press("6")
+    terminal.wait_for("How long is the step, and what sets that?")
+    terminal.press("Escape")
+    assert "main           276 ops" in terminal.wait_for("? help  q quit")
+    terminal.press("q")
+    terminal.wait_for("ended with 0")
+    terminal.assert_restored()
+
+
 def test_it_follows_the_size_of_the_terminal(terminal: Terminal) -> None:
     terminal.start(str(SMALL))
     assert "1 replays" not in terminal.wait_for("beside it")

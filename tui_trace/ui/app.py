@@ -16,6 +16,7 @@ from textual.worker import get_current_worker
 
 from tui_trace.analysis.opnames import clean
 from tui_trace.errors import TuiTraceError
+from tui_trace.report.tour import tour_replay
 from tui_trace.ui.commands import KeyCommands
 from tui_trace.ui.explorer import ExplorerScreen
 from tui_trace.ui.lines import LinesWidget
@@ -64,6 +65,7 @@ class TraceApp(App[int]):
         glyphs: Glyphs = Glyphs.BRAILLE,
         replay: int | None = None,
         loader: LoaderProcess | None = None,
+        tour: bool = False,
     ) -> None:
         # Asked before Textual takes it out of the environment. With the terminal's own colours it leaves attributes
         # only, and every drawing can do with those; else it would turn colours into greys.
@@ -72,6 +74,7 @@ class TraceApp(App[int]):
         self.path = path
         self.glyphs = glyphs
         self.replay = replay
+        self.tour = tour
         self._loader = loader
         self.last_resort: threading.Timer | None = None
         self.error: TuiTraceError | None = None
@@ -147,21 +150,26 @@ class TraceApp(App[int]):
         if explorer is not None:
             explorer.go_on_with(trace)
             return
-        if trace.reading and self.replay is not None and self.replay > len(trace.replays):
-            return  # the replay asked for has not been read yet
+        if trace.reading and (self.tour or (self.replay is not None and self.replay > len(trace.replays))):
+            return  # the replay asked for has not been read yet, and the tour speaks of the whole file
         try:
             start = self._position(trace)
         except TuiTraceError as error:
             self._refuse(error)
             return
-        await self.switch_screen(ExplorerScreen(trace, self.glyphs, start))
+        explorer = ExplorerScreen(trace, self.glyphs, start)
+        await self.switch_screen(explorer)
+        if self.tour:
+            await explorer.action_tour()
 
     def _explorer(self) -> ExplorerScreen | None:
         """The explorer that is open, if any."""
         return next((screen for screen in self.screen_stack if isinstance(screen, ExplorerScreen)), None)
 
     def _position(self, trace: Trace) -> int:
-        """Where to start: the replay asked for, else the first one that has ops."""
+        """Where to start: the replay asked for, else the tour's, else the first one that has ops."""
+        if self.tour:
+            return tour_replay(trace, self.replay).index - 1
         if self.replay is not None:
             return trace.replay(self.replay).index - 1
         return next((i for i, replay in enumerate(trace.replays) if replay.n), 0)
@@ -198,6 +206,7 @@ def run(
     mouse: bool = True,
     replay: int | None = None,
     loader: LoaderProcess | None = None,
+    tour: bool = False,
 ) -> int:
     """Shows a trace until the user leaves.
 
@@ -207,11 +216,12 @@ def run(
         mouse: Let the terminal report the pointer; off, it can select text.
         replay: Number of the replay to start with.
         loader: The process that reads the file already; without one the file is read here.
+        tour: Open the tour once the file is read.
 
     Returns:
         The exit code: 0, 2 when the file cannot be shown, 128 + n after signal n.
     """
-    app = TraceApp(path, glyphs=Glyphs(glyphs), replay=replay, loader=loader)
+    app = TraceApp(path, glyphs=Glyphs(glyphs), replay=replay, loader=loader, tour=tour)
     try:
         app.run(mouse=mouse)
     finally:

@@ -105,6 +105,7 @@ KEYS: tuple[Key, ...] = (
     Key("match.previous", ("N", "shift+n"), "N", "step_match(-1)", "previous match", FIND),
     Key("search.this", ("asterisk", "shift+8"), "*", "do('search_this')", "search the op under the cursor", FIND),
     Key("placement", ("p",), "p", "placement", "why so many lanes, what they hold, what each role does", SHOW),
+    Key("tour", ("t",), "t", "tour", "the tour: six questions, answered with this replay's own numbers", SHOW, "tour"),
     Key("rows.switch", ("c",), "c", "switch_rows", "rows are lanes, or chains", SHOW, "lanes/chains"),
     Key(
         "open",

@@ -10,6 +10,7 @@ from textual.containers import Container
 from textual.reactive import var
 from textual.screen import Screen
 
+from tui_trace.report.text import main_replay
 from tui_trace.ui import bindings
 from tui_trace.ui.follower import LinkFollower
 from tui_trace.ui.help import HelpScreen
@@ -24,6 +25,7 @@ from tui_trace.ui.panes.rows import Rows
 from tui_trace.ui.panes.summary import StatusLine, SummaryPane
 from tui_trace.ui.panes.timeline import TimelinePane
 from tui_trace.ui.panes.too_small import TooSmall
+from tui_trace.ui.tour import TourScreen
 from tui_trace.view import intents as do
 from tui_trace.view.book import Book
 from tui_trace.view.reduce import reduce
@@ -322,6 +324,16 @@ class ExplorerScreen(Screen[None]):
             self.query_one(HintLine).say("eager ops stay on the streams of the program")
         else:
             await self.app.push_screen(LanesScreen(replay))
+
+    async def action_tour(self) -> None:
+        """The six questions, asked of the replay on screen."""
+        replay = self.book.replay(self.view.replay) or main_replay(self.book.trace)
+        if replay is None:
+            self.query_one(HintLine).say("nothing to go through: no graph launch and no op of a graph in this file")
+        elif self.book.trace.reading:
+            self.query_one(HintLine).say("the tour needs the whole file, which is still being read …")
+        else:
+            await self.app.push_screen(TourScreen(self, replay))
 
     def action_quit(self) -> None:
         """Leaves."""

@@ -9,6 +9,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from tui_trace.errors import TuiTraceError
+    from tui_trace.report.tour import Step
     from tui_trace.trace import Progress, Trace
     from tui_trace.view.book import Book
     from tui_trace.view.scene import Scene
@@ -52,6 +53,13 @@ class LanesExplained(Message):
     """Why a replay has so many lanes has been worked out."""
 
     text: str
+
+
+@dataclass
+class TourWorkedOut(Message):
+    """The six questions of the tour have been answered."""
+
+    steps: tuple[Step, ...]
 
 
 @dataclass

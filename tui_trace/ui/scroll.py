@@ -9,6 +9,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 
 from tui_trace.ui.lines import LinesWidget
+from tui_trace.view.glyphs import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,16 +55,17 @@ class ScrollScreen(ModalScreen[None]):
     ]
     AUTO_FOCUS = ""
 
-    def __init__(self, title: str, text: Sequence[Line]) -> None:
+    def __init__(self, title: str, text: Sequence[Line], keys: str = "j k scroll   Esc close") -> None:
         super().__init__()
         self._title = title
         self._text = text
+        self._keys = keys
 
     def compose(self) -> ComposeResult:
         """The text in a box that scrolls."""
         with VerticalScroll(id="text") as box:
             box.border_title = self._title
-            box.border_subtitle = "j k scroll   Esc close"
+            box.border_subtitle = plain(self._keys) if LinesWidget.ascii_only else self._keys
             yield ScrolledText(self._text)
 
     def action_scroll(self, lines: int) -> None:

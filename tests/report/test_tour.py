@@ -1,0 +1,348 @@
+"""The tour: to the letter on recordings, what it leaves out and why, and that its figures are those of the trace."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.builders import COPY, GA, UA, K, L, trace_of
+from tests.golden import SNAPSHOTS
+from tests.recorded import NAMES
+from tests.recorded import trace_of as recording
+from tui_trace.errors import UnknownReplayError
+from tui_trace.report.pictures import BAR, bar, rows, strip
+from tui_trace.report.text import main_replay
+from tui_trace.report.tour import WIDTH, tour_data, tour_replay, tour_steps, tour_text
+from tui_trace.report.tour_words import TITLES, short
+from tui_trace.report.words import duration, percent
+from tui_trace.trace import open_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.builders import Row
+    from tests.golden import Golden
+    from tui_trace.report.tour import Step
+    from tui_trace.trace import Trace
+
+GOLDEN = (
+    "k3_full",
+    "k3_scale",
+    "serial",
+    "cuda_only",
+    "window_cut",
+    "first_launch",
+    "pdl",
+    "nested_annotations",
+    "piecewise_pool",
+    "wide",
+)
+SAMPLES = ("decode_large", "decode_large_cut")
+WITHOUT_REPLAYS = ("default_stream", "k3_small_eager")
+PICTURE_WIDTH = 75
+"""Columns of a screen of 80 without its frame and scroll bar."""
+
+
+def text_of(trace: Trace) -> str:
+    return tour_text(trace, tour_replay(trace))
+
+
+def steps_of(folder: Path, written: Sequence[Row]) -> tuple[Step, ...]:
+    return tour_steps(trace_of(folder, written))
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_tour_of_a_recording_is_as_kept(golden: Golden, name: str) -> None:
+    golden.check(f"report/tour_{name}.txt", text_of(recording(name)))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_tour_of_a_sample_is_as_kept(golden: Golden, name: str) -> None:
+    path = SNAPSHOTS.parent / "sample_data" / f"{name}.json.gz"
+    golden.check(f"report/tour_{name}.txt", text_of(open_trace(path)))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_REPLAYS])
+def test_every_recording_has_a_tour(name: str) -> None:
+    """Six steps, each answered or left out with a reason; nothing wider than a small screen; good English."""
+    trace = recording(name)
+    steps = tour_steps(trace)
+    assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
+    for step in steps:
+        told = bool(step.answer and step.evidence and step.look)
+        assert told != (step.skipped is not None)
+        assert not (step.picture and step.skipped)
+        assert step.title.endswith("?")
+        assert all(len(line) <= PICTURE_WIDTH for line in step.picture)
+        # A percentage says of what it is one.
+        for sentence in (step.answer, *step.evidence):
+            assert re.findall(r"\d %(?! of )", sentence) == []
+            assert sentence.endswith(".") or step.skipped
+    text = text_of(trace)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
+    assert not {"None", "nan"} & set(re.findall(r"\w+", text))
+    assert not re.search(r"(?<![\d,.])1 (?:ops|lanes|replays|kernels|copies|launches)\b", text)
+    # What glyphs of ASCII cannot show would leave a hole there.
+    assert set(text) - set(map(chr, range(128))) <= set("█·─µ×…→–\u00a0")
+
+
+@pytest.mark.parametrize("name", WITHOUT_REPLAYS)
+def test_without_replays_there_is_no_tour(name: str) -> None:
+    """One sentence, and what to record."""
+    with pytest.raises(UnknownReplayError) as refused:
+        tour_steps(recording(name))
+    assert refused.value.message == (
+        f"{name}.json.gz has no replays, so there is nothing to go through: no graph launch and no op of a graph"
+    )
+    assert refused.value.hint.startswith("Record some decode steps that run under CUDA Graphs, with torch.profiler")
+
+
+def test_a_replay_that_is_not_there_is_said() -> None:
+    with pytest.raises(UnknownReplayError, match="has no replay 99"):
+        tour_replay(recording("serial"), 99)
+
+
+@pytest.mark.parametrize("name", ["k3_full", "k3_scale", "pdl", "c_rand42", "overlapping_replays"])
+def test_the_figures_are_those_of_the_trace(name: str) -> None:
+    """Of each replay, not of the one that stands for the file."""
+    trace = recording(name)
+    for replay in trace.replays:
+        f, chains = replay.figures, replay.chains
+        assert f is not None
+        assert chains is not None
+        launch, lanes, _, union, hidden, account = tour_steps(trace, replay)
+        assert f"all {f.ops:,} of them" in launch.answer
+        assert f"correlation {replay.correlation}." in " ".join(launch.evidence)
+        assert lanes.title == f"Are {f.lanes} lanes {f.lanes} things at once?"
+        assert str(f.max_concurrency) in lanes.answer
+        shares = [re.findall(r"[<>]? ?[\d.]+ %", line) for line in lanes.picture[1:]]
+        assert [share[0].strip() for share in shares] == [percent(ns, f.span_ns) for ns in f.concurrency_ns]
+        assert union.title.startswith(f"All ops add up to {duration(f.sum_ns)}.")
+        assert [line.split("█ ")[-1].split("  ")[-1].strip() for line in union.picture] == [
+            duration(ns) for ns in (f.sum_ns, f.busy_ns, f.span_ns)
+        ]
+        if f.copy_busy_ns:
+            assert duration(f.copy_busy_ns) in hidden.title
+            assert duration(f.exposed_copy_ns) in hidden.picture[1]
+            assert duration(f.copy_busy_ns - f.exposed_copy_ns) in hidden.picture[0]
+        else:
+            assert hidden.skipped is not None
+        assert account.answer.startswith(f"{duration(f.span_ns)}, from the first op to the last over all lanes.")
+        assert f"{chains.items[0].ops.size:,} ops" in account.answer
+        assert duration(chains.critical_op_ns) in account.picture[0]
+
+
+def test_the_main_replay_is_the_one_of_the_report() -> None:
+    for name in ("k3_full", "overlapping_replays"):
+        assert tour_replay(recording(name)) is main_replay(recording(name))
+        assert tour_replay(recording(name), 1).index == 1
+
+
+def test_data_is_what_the_text_is_made_of() -> None:
+    trace = recording("serial")
+    replay = tour_replay(trace)
+    data = tour_data(trace, replay)
+    assert (data["trace"], data["complete"], data["replay"]) == ("serial.json.gz", True, 6)
+    assert [step["title"] for step in data["steps"]] == [step.title for step in tour_steps(trace, replay)]
+    assert data["steps"][1] == {
+        "number": 2,
+        "title": "Are many lanes many things at once?",
+        "answer": "",
+        "picture": [],
+        "evidence": [],
+        "look": "",
+        "skipped": "all ops are on one lane, so no count of lanes can mislead.",
+    }
+
+
+# What is left out, and why
+
+
+def one_launch(*more: Row) -> list[Row]:
+    """Two ops on two lanes behind one launch, and what else there is."""
+    return [L(1, 0, 5, 1), K("a", 0, 7, 10, 20, 1), K("b", 0, 8, 20, 20, 1), *more]
+
+
+def test_without_the_row_of_the_launch(tmp_path: Path) -> None:
+    node = {"graph node id": 5}
+    written = [K("a", 0, 7, 10, 20, 7, **node), K("b", 0, 8, 20, 20, 7, **node)]
+    step = steps_of(tmp_path, written)[0]
+    assert step.title == "Who launched these 2 ops?"
+    assert step.skipped is not None
+    assert step.skipped.startswith("the file has no row for the call: it lies outside the recorded window")
+    assert "(correlation 7)" in step.skipped
+
+
+def test_a_launch_without_ops(tmp_path: Path) -> None:
+    """All six are left out; the first says why, and what to do."""
+    alone = steps_of(tmp_path, [L(1, 0, 5, 1)])
+    assert [step.title for step in alone] == list(TITLES)
+    assert [step.skipped for step in alone] == [
+        (
+            "the call that launches the graph was recorded, none of its ops were. The recording ended before they ran, "
+            "or the file was cut. Record for longer."
+        ),
+        *["none of its ops were recorded."] * 5,
+    ]
+    trace = trace_of(tmp_path, one_launch(L(1, 100, 5, 2)), name="two.json")
+    assert str(tour_steps(trace, trace.replay(2))[0].skipped).endswith("Choose another one with --replay.")
+
+
+def test_without_an_annotation(tmp_path: Path) -> None:
+    none = steps_of(tmp_path, one_launch())[2]
+    assert none.title == "Why do the bars of one annotation differ in length?"
+    assert none.skipped == (
+        "the file has no annotations, so no bar is drawn. To have one, put the step into "
+        'torch.profiler.record_function("step") and record CPU and CUDA activities.'
+    )
+    elsewhere = steps_of(tmp_path, one_launch(UA("other", 2, 0, 50, 9)))[2]
+    assert str(elsewhere.skipped).startswith("no annotation of the program is around this launch, so no bar is drawn.")
+
+
+def test_without_copies(tmp_path: Path) -> None:
+    step = steps_of(tmp_path, one_launch())[4]
+    assert step.skipped == "the graph has no copies and no exchanges between GPUs that take time: nothing to hide."
+
+
+def test_on_one_lane(tmp_path: Path) -> None:
+    written = [UA("step", 1, 0, 50, 9), L(1, 1, 5, 1), K("a", 0, 7, 10, 20, 1)]
+    steps = steps_of(tmp_path, written)
+    assert steps[0].title == "Who launched this one op?"
+    assert steps[1].skipped == "the op is on one lane, so no count of lanes can mislead."
+    assert steps[2].skipped == '"step" has ops on one lane only, so there is one bar, 20.0 µs long.'
+
+
+def test_a_file_that_is_not_whole_says_so(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, one_launch())
+    trace.complete = False
+    assert "The file is not complete, so every count means: at least." in text_of(trace)
+
+
+# Answers of other kinds
+
+
+def test_as_many_at_once_as_lanes(tmp_path: Path) -> None:
+    """10 µs of the 30 both run."""
+    step = steps_of(tmp_path, one_launch())[1]
+    assert step.answer == (
+        "Not all the time. On average 1.3 ops run at once; 2 do so for 33.3 % of the 30.0 µs of the replay."
+    )
+
+
+def test_many_levels_share_the_last_bar(tmp_path: Path) -> None:
+    written = [L(1, 0, 5, 1), *(K("k", 0, lane, 10 + lane, 100, 1) for lane in range(20))]
+    picture = steps_of(tmp_path, written)[1].picture
+    assert len(picture) == 9
+    assert picture[0] == "ops at once  share of the 119.0 µs of the replay"
+    assert picture[-1].startswith("  7 or more  ███")
+    assert picture[-1].endswith("89.9 %  107.0 µs")
+
+
+def test_ops_that_do_not_overlap_add_up(tmp_path: Path) -> None:
+    written = [L(1, 0, 5, 1), K("a", 0, 7, 10, 20, 1), K("b", 0, 8, 30, 20, 1)]
+    steps = steps_of(tmp_path, written)
+    assert steps[3].answer == "Yes, for 40.0 µs: no two ops run at the same time."
+    assert steps[1].answer == "No. At most 1 op runs at once, and 1.0 on average over the 40.0 µs of the replay."
+
+
+@pytest.mark.parametrize(
+    ("at", "answer"),
+    [
+        (10, "Yes, all of it: other ops run beside them the whole time."),
+        (100, "No: whenever they run, no other op does."),
+        (25, "50.0 % of it is: other ops run beside them. For the other 5.0 µs nothing but copies runs."),
+    ],
+)
+def test_copies_hidden_or_not(tmp_path: Path, at: int, answer: str) -> None:
+    written = [L(1, 0, 5, 1), K("a", 0, 7, 10, 20, 1), COPY("Memcpy DtoD", 0, 8, at, 10, 1)]
+    step = steps_of(tmp_path, written)[4]
+    assert step.title == "Copies run for 10.0 µs. Is that time hidden behind other work?"
+    assert step.answer == answer
+    assert "There is one." in step.evidence[1]
+
+
+def test_communication_takes_the_place_of_copies_or_stands_beside(tmp_path: Path) -> None:
+    """Nothing is said of copies where there are none."""
+    written = one_launch(K("ncclDevKernel_AllReduce", 0, 9, 35, 10, 1))
+    step = steps_of(tmp_path, written)[4]
+    assert step.title == "Exchanges between GPUs run for 10.0 µs. Is that time hidden behind other work?"
+    assert step.picture == rows(
+        [("hidden", "█" * 17, "5.0 µs", "other ops run too"), ("exposed", "█" * 17, "5.0 µs", "only exchanges run")]
+    )
+    assert not any("memcpy" in sentence for sentence in step.evidence)
+    both = steps_of(tmp_path, [*written, COPY("Memcpy DtoD", 0, 8, 50, 10, 1)])[4]
+    assert both.title.startswith("Copies run for 10.0 µs.")
+    assert both.evidence[-1] == "Exchanges between GPUs run for 10.0 µs, 5.0 µs of it exposed."
+
+
+def test_an_annotation_that_holds_more_than_the_replay(tmp_path: Path) -> None:
+    """Its length is not that of the replay, and the replay is not called the step."""
+    written = [UA("step", 1, 0, 90, 9), *one_launch(), L(1, 60, 5, 2), K("c", 0, 7, 80, 20, 2), K("d", 0, 8, 80, 5, 2)]
+    steps = steps_of(tmp_path, written)
+    assert '"step" takes 90.0 µs.' in steps[2].evidence[3]
+    assert steps[2].evidence[4] == "It holds 2 graph launches, so it is not the length of one replay."
+    assert steps[5].title == "How long is this replay, and what sets that?"
+    assert steps[5].evidence[1].startswith('It is one of 2 launches in "step", which takes 90.0 µs')
+
+
+def test_what_the_profiler_drew_wrong_is_said(tmp_path: Path) -> None:
+    """No rule of drawing explains a bar that was cut short."""
+    written = [UA("step", 1, 0, 90, 9), *one_launch(), GA("step", 0, 7, 10, 20, 9), GA("step", 0, 8, 20, 5, 9)]
+    evidence = steps_of(tmp_path, written)[2].evidence
+    assert evidence[-1].startswith("And not all of it is drawn right: the profiler cut 1 projection short by ")
+    derived = steps_of(tmp_path, written[:-2])[2].evidence
+    assert derived[-1] == "The file holds no bars of annotations: these are worked out from the launch."
+
+
+def test_lanes_of_several_gpus_are_told_apart(tmp_path: Path) -> None:
+    written = [UA("step", 1, 0, 90, 9), *one_launch(), K("c", 1, 7, 20, 5, 1)]
+    picture = steps_of(tmp_path, written)[2].picture
+    assert picture[2].startswith("shortest g1/s7 ")
+
+
+def test_ops_without_length_have_a_tour(tmp_path: Path) -> None:
+    """Nothing is divided by nothing."""
+    written = [UA("step", 1, 0, 90, 9), L(1, 0, 5, 1), K("a", 0, 7, 10, 0, 1), K("b", 0, 8, 10, 0, 1)]
+    text = text_of(trace_of(tmp_path, written))
+    assert "At most 0 ops run at once, and – on average over the 0 ns of the replay." in text
+    assert "Yes, for 0 ns: no two ops run at the same time." in text
+
+
+def test_names_are_cut_and_harmless(tmp_path: Path) -> None:
+    """A name may hold anything and be of any length."""
+    name = "[bold]\x1b[31m" + "x" * 300
+    written = [UA(name, 1, 0, 90, 9), L(1, 0, 5, 1), K(name, 0, 7, 10, 5, 1), K(name, 0, 8, 10, 9, 1)]
+    text = text_of(trace_of(tmp_path, written))
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert len(short("y" * 500)) <= 40
+    assert short("y" * 40) == "y" * 40
+
+
+# Pictures
+
+
+def test_a_bar_is_as_long_as_its_share() -> None:
+    """What is more than nothing is seen."""
+    assert [len(bar(part, 100)) for part in (0, 1, 50, 100, 200, -5)] == [0, 1, BAR // 2, BAR, BAR, 0]
+    assert bar(1, 0) == ""
+
+
+def test_a_strip_tells_run_from_drawn() -> None:
+    """From the first op to the last, as full as the ops fill it."""
+    axis = (1_000, 1_000 + 10 * BAR)
+
+    def drawn(*spans: tuple[int, int]) -> str:
+        times = np.array(spans, np.int64).T + axis[0]
+        return strip(times[0], times[1], axis)
+
+    assert drawn((0, 10 * BAR)) == "█" * BAR
+    assert drawn((20, 30), (30, 31), (60, 66)) == "  █·──█"
+    assert drawn((10 * BAR - 1, 10 * BAR)) == " " * (BAR - 1) + "█"
+    assert drawn((0, 0), (25, 25)) == "───"
+    assert drawn((10 * BAR, 10 * BAR)) == " " * (BAR - 1) + "─"
