@@ -44,6 +44,7 @@ class Script:
     """A loader that hands over what a test tells it to, when the test lets it."""
 
     path = SMALL
+    more = ()
 
     def __init__(self, part: Loaded | None, whole: Loaded | Exception) -> None:
         self.part, self.whole = part, whole

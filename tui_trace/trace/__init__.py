@@ -6,7 +6,7 @@ from tui_trace.ingest.load import Progress
 from tui_trace.ingest.problems import Problem
 from tui_trace.trace.annotation import Annotation, Projection
 from tui_trace.trace.replay import Family, Lane, Launch, Replay
-from tui_trace.trace.trace import OpDetail, Trace, open_trace, wait_for_trace
+from tui_trace.trace.trace import OpDetail, Trace, open_trace, title, wait_for_trace
 
 __all__ = [
     "Annotation",
@@ -20,5 +20,6 @@ __all__ = [
     "Replay",
     "Trace",
     "open_trace",
+    "title",
     "wait_for_trace",
 ]

@@ -13,6 +13,7 @@ from tui_trace.analysis import projections as rule
 from tui_trace.analysis.intervals import covered_ns
 from tui_trace.analysis.opnames import clean, short_name
 from tui_trace.analysis.shape import Shape, shape
+from tui_trace.store.events import LaneKey
 from tui_trace.store.schema import MISSING
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Projection:
     """An annotation on one lane: what should be there, and what the file has.
 
     Attributes:
+        process: Source process.
         device: GPU.
         stream: Stream.
         op_rows: Rows of its ops in the store, in start order; empty where the file's row covers none of its own.
@@ -62,7 +64,7 @@ class Projection:
     def __init__(
         self,
         store: EventStore,
-        lane: tuple[int, int],
+        lane: LaneKey,
         op_rows: IntArray,
         row: tuple[int, int] | None,
         pads_ns: tuple[int, int],
@@ -70,7 +72,7 @@ class Projection:
         file_has_rows: bool,
     ) -> None:
         self._store = store
-        self.device, self.stream = lane
+        self.process, self.device, self.stream = lane
         self.op_rows = op_rows
         self.start_ns = int(store.ops.start_ns[op_rows].min()) if op_rows.size else None
         self.end_ns = int(store.ops.end_ns[op_rows].max()) if op_rows.size else None
@@ -170,6 +172,7 @@ class Projection:
     def _hole(self, start: int, end: int) -> Hole:
         ops, names = self._store.ops, self._store.names
         rows = self._store.ops_between(start, end)
+        rows = rows[ops.process[rows] == self.process]
         rows = rows[(ops.stream[rows] != self.stream) | (ops.device[rows] != self.device)]
         begins, ends = np.maximum(ops.start_ns[rows], start), np.minimum(ops.end_ns[rows], end)
         time = np.bincount(ops.name_id[rows], weights=ends - begins)
@@ -281,7 +284,9 @@ def explain_annotations(store: EventStore, replay_of_launch: dict[int, int]) -> 
                 parent=parents[row],
                 outer_start_ns=outer_span[0] if outer_span else None,
                 outer_end_ns=outer_span[1] if outer_span else None,
-                projections=_projections(store, hulls, entries, written.get(row, {}), pads),
+                projections=_projections(
+                    store, hulls, entries, written.get(row, {}), pads.get(int(table.process[row]))
+                ),
             )
         )
     return tuple(found)
@@ -292,8 +297,8 @@ Span: TypeAlias = "tuple[int, int] | None"
 
 def _written_rows(
     store: EventStore, hulls: LaneHulls
-) -> tuple[dict[int, dict[tuple[int, int, int], tuple[int, int]]], tuple[int, int]]:
-    """Returns the file's rows by annotation row and lane, and the pads of its writer."""
+) -> tuple[dict[int, dict[tuple[int, int, int], tuple[int, int]]], dict[int, tuple[int, int]]]:
+    """Returns the rows by annotation row and lane, and the pads of the writer of each process that has any."""
     rows = store.projections
     owner = rule.annotation_of_projection(store.annotations, rows, store.annotation_rows_by_id)
     written: dict[int, dict[tuple[int, int, int], tuple[int, int]]] = {}
@@ -301,13 +306,14 @@ def _written_rows(
     for i, key in enumerate(keys):
         if owner[i] >= 0:
             written.setdefault(int(owner[i]), {})[key] = (int(rows.start_ns[i]), int(rows.end_ns[i]))
-    pairs = []
+    pairs: dict[int, list[tuple[int, int, int, int]]] = {process: [] for process in set(rows.process.tolist())}
     for entry in range(hulls.annotation.size):
-        row = written.get(int(hulls.annotation[entry]), {}).get(store.lanes[int(hulls.lane[entry])])
+        lane = store.lanes[int(hulls.lane[entry])]
+        row = written.get(int(hulls.annotation[entry]), {}).get(lane)
         if row is not None:
-            pairs.append((*row, int(hulls.start_ns[entry]), int(hulls.end_ns[entry])))
-    columns = np.array(pairs, np.int64).reshape(-1, 4).T
-    return written, rule.infer_pads(columns[0], columns[1], columns[2], columns[3])
+            pairs[lane.process].append((*row, int(hulls.start_ns[entry]), int(hulls.end_ns[entry])))
+    columns = {process: np.array(own, np.int64).reshape(-1, 4).T for process, own in pairs.items()}
+    return written, {process: rule.infer_pads(*own) for process, own in columns.items()}
 
 
 def _projections(
@@ -315,9 +321,8 @@ def _projections(
     hulls: LaneHulls,
     entries: Sequence[int],
     written: dict[tuple[int, int, int], tuple[int, int]],
-    pads: tuple[int, int],
+    pads: tuple[int, int] | None,
 ) -> tuple[Projection, ...]:
-    file_has_rows = len(store.projections) > 0
     no_ops = np.zeros(0, np.int64)
     op_rows: dict[tuple[int, int, int], IntArray] = {
         store.lanes[int(hulls.lane[e])]: hulls.op_rows[hulls.offsets[e] : hulls.offsets[e + 1]] for e in entries
@@ -325,11 +330,11 @@ def _projections(
     return tuple(
         Projection(
             store,
-            (lane[1], lane[2]),
+            LaneKey(*lane),
             op_rows.get(lane, no_ops),
             written.get(lane),
-            pads,
-            file_has_rows=file_has_rows,
+            pads or (0, 0),
+            file_has_rows=pads is not None,
         )
         for lane in sorted({*op_rows, *written})
     )

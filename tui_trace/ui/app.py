@@ -91,7 +91,8 @@ class TraceApp(App[int]):
                 if number is not None:
                     loop.add_signal_handler(number, self._end, number)
         self.theme_changed_signal.subscribe(self, self._recolour)
-        loading = LoadingScreen(self.path, reads=self._loader is None)
+        more = len(self._loader.more) if self._loader is not None else 0
+        loading = LoadingScreen(self.path, reads=self._loader is None, more=more)
         await self.push_screen(loading)
         if self._loader is not None:
             self._wait_for(self._loader, loading.stop)
