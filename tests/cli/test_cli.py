@@ -174,6 +174,20 @@ def test_clocks_that_do_not_agree_are_told(tmp_path: Path) -> None:
     assert run("check", *paths).returncode == 2
 
 
+@pytest.mark.parametrize("form", ["text", "json", "md", "csv"])
+def test_names_of_files_are_harmless_in_reports(tmp_path: Path, form: str) -> None:
+    """Bytes that are no text, and escapes, in the name of a file reach neither JSON nor the terminal."""
+    names = [b"a\xff.json", b"b\x1b[31m.json"]
+    paths = [Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)) for name in names]
+    for path in paths:
+        path.write_bytes(a1(step_rows()))
+    for given in (paths, paths[:1], paths[1:]):
+        done = run("report", *given, "--format", form)
+        assert done.returncode == 0
+        assert b"\x1b" not in done.stdout + done.stderr
+        assert done.stdout.decode()
+
+
 def test_problems_are_talk_and_no_data(tmp_path: Path) -> None:
     """A cut file is reported on with exit code 0; what is wrong is said on stderr, the data stay whole."""
     path = tmp_path / "t.json"

@@ -157,12 +157,14 @@ def test_a_device_is_described_only_where_files_agree(tmp_path: Path) -> None:
         (("/x/0/p/t.json", "/x/1/p/t.json", "u.json"), ("0/p/t.json", "1/p/t.json", "u.json")),
         (("a.json", "a.json", "a.json"), ("a.json", "a.json (2)", "a.json (3)")),
         (("s3://bucket/0/t.json", "s3://bucket/1/t.json"), ("0/t.json", "1/t.json")),
+        (("a\udcff.json", "b.json"), ("a\\udcff.json", "b.json")),
         ((Path("t.json"), Path("sub/t.json")), ("t.json", "sub/t.json")),
     ],
 )
 def test_files_are_called_by_as_much_of_their_path_as_tells_them_apart(
     paths: tuple[str, ...], labels: tuple[str, ...]
 ) -> None:
+    """Equal names take their folders along; bytes that are no text are spelt out."""
     assert labels_of(paths) == labels
 
 

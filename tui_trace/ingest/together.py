@@ -125,7 +125,9 @@ def join(parts: Sequence[Loaded], labels: Sequence[str]) -> Loaded:
 
 def labels_of(paths: Sequence[Path | str]) -> tuple[str, ...]:
     """Returns what to call files: their names, with as many folders as tell them apart; a number where none does."""
-    parts = [str(path).rstrip("/").split("/") for path in paths]
+    # Bytes of a path that are no text are spelt out: labels go into JSON.
+    texts = [str(path).encode(errors="backslashreplace").decode() for path in paths]
+    parts = [text.rstrip("/").split("/") for text in texts]
     for depth in range(1, max(map(len, parts)) + 1):
         labels = ["/".join(part[-depth:]) for part in parts]
         if len(set(labels)) == len(labels):

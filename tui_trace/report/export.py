@@ -12,7 +12,7 @@ import orjson
 from tui_trace.analysis.links import EVIDENCE_NAMES
 from tui_trace.report.words import why
 from tui_trace.store.kinds import KIND_NAMES
-from tui_trace.trace.processes import several_processes
+from tui_trace.trace.processes import process_name, several_processes
 
 if TYPE_CHECKING:
     from tui_trace.store.events import EventStore
@@ -50,8 +50,9 @@ def to_json(data: object) -> bytes:
 
 def report_data(trace: Trace) -> Data:
     """Returns the figures of a file and of all its replays."""
+    meta = trace.store.meta
     return {
-        "trace": trace.path.name if not trace.more else trace.name,
+        "trace": trace.name,
         "ops": trace.op_count,
         "eager_ops": trace.eager.ops,
         "eager_lanes": [list(lane) for lane in trace.eager.lanes],
@@ -62,7 +63,11 @@ def report_data(trace: Trace) -> Data:
             {"kind": p.kind, "count": p.count, "example": p.example, "offset": p.offset} for p in trace.problems
         ],
         "replays": [replay_data(replay) for replay in trace.replays],
-        **({"processes": list(trace.store.meta.processes)} if several_processes(trace.store.meta) else {}),
+        **(
+            {"processes": [process_name(meta, i) for i in range(len(meta.processes))]}
+            if several_processes(meta)
+            else {}
+        ),
     }
 
 
@@ -99,7 +104,7 @@ def replay_data(replay: Replay) -> Data:
 
 def _source(store: EventStore, process: int) -> Data:
     """Returns which file or rank something is from, nothing where there is only one."""
-    return {"process": store.meta.processes[process]} if several_processes(store.meta) else {}
+    return {"process": process_name(store.meta, process)} if several_processes(store.meta) else {}
 
 
 def links_data(replay: Replay, store_names: list[str]) -> Data:
