@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.builders import a1, step_rows
-from tests.ui.driver import WIDE, Driver
+from tests.jax_files import ROWS, jax_file, op
+from tests.ui.driver import WIDE, Driver, opened
 from tui_trace.ingest.process import LoaderProcess
 from tui_trace.ui.app import TraceApp
 from tui_trace.ui.loading import LoadingScreen
@@ -36,3 +37,16 @@ async def test_the_title_counts_the_files_and_names_that_of_the_replay(
         assert running.text().splitlines()[0].startswith(" rank0.json + 1 more  replay 2/4 of rank1.json ")
         await running.press("4")
         assert any("from" in line and "rank1.json" in line for line in running.text().splitlines()[1:])
+
+
+async def test_an_op_of_jax_without_an_hlo_name_says_so(tmp_path: Path) -> None:
+    """Rather than show an empty label."""
+    path = tmp_path / "jax.json"
+    path.write_bytes(jax_file([*ROWS, op("k", 14, 5_000, 500, 8), op("k", 14, 6_000, 500, 8)]))
+    async with opened(path, WIDE) as running:
+        shown = []
+        for _ in range(2):
+            shown += [line for line in running.text().splitlines() if "│ hlo " in line]
+            await running.press("J", "4")
+    assert ["fusion.1" in line for line in shown] == [True, False]
+    assert ["no HLO name" in line for line in shown] == [False, True]

@@ -33,6 +33,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     bytes: int | str = MISSING
     graph_node_id: int | str = msgspec.field(name="graph node id", default=MISSING)
     original_stream: int | str = MISSING
+    hlo_op: str | None = None
 
 
 class Event(msgspec.Struct, gc=False):

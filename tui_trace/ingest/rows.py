@@ -112,7 +112,7 @@ class RowBuilder:
         self._paired: list[Event] = []
         self.names: Interner[str] = Interner("")
         self.shapes: Interner[LaunchShape] = Interner(NO_SHAPE)
-        self._shapes_as_written: Interner[tuple[object, ...]] = Interner((None, None, None, None))
+        self._shapes_as_written: Interner[tuple[object, ...]] = Interner((None, None, None, None, None))
         self.op_count = 0
         self.graph_launch_count = 0
 
@@ -314,14 +314,14 @@ class RowBuilder:
         known = len(self._shapes_as_written)
         written = self._shapes_as_written.ids_of(map(_SHAPE, args))
         for shape_id in range(known, len(self._shapes_as_written)):
-            grid, block, registers, shared_memory = self._shapes_as_written[shape_id]
+            grid, block, registers, shared_memory, hlo_op = self._shapes_as_written[shape_id]
             self.shapes.append(
-                LaunchShape(grid, block, _optional(registers), _optional(shared_memory))  # type: ignore[arg-type]  # as decoded
+                LaunchShape(grid, block, _optional(registers), _optional(shared_memory), hlo_op)  # type: ignore[arg-type]  # as decoded
             )
         return written
 
 
-_SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory")
+_SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory", "hlo_op")
 
 
 def _within(times: Array, limit: int) -> bool:

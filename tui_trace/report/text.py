@@ -79,6 +79,10 @@ def _state(trace: Trace) -> Iterable[str]:
     if several_processes(meta):
         named = [i for i, name in enumerate(meta.processes) if name]
         yield f"  from  {', '.join(f'{process_tag(meta, i)} {process_name(meta, i)}' for i in named)}"
+    if trace.hlo_named is not None and trace.hlo_named[0] < trace.hlo_named[1]:
+        with_name, of_jax = trace.hlo_named
+        without = f"{of_jax - with_name:,} of {plural(of_jax, 'op')}"
+        yield f"  no HLO name on {without}: XLA gives none to the ops of command buffers"
     if not trace.complete:
         yield "  the file is not complete: all counts mean “at least”"
     for problem in trace.problems:

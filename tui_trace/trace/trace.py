@@ -19,6 +19,7 @@ from tui_trace.errors import NotATraceError, TraceAccessError, UnknownReplayErro
 from tui_trace.ingest.cache import user_cache
 from tui_trace.ingest.together import load_together
 from tui_trace.store.kinds import CATEGORY_NAMES, KIND_NAMES
+from tui_trace.store.names import NO_HLO_NAME
 from tui_trace.store.schema import MISSING
 from tui_trace.store.validate import validate
 from tui_trace.trace.annotation import Annotation, explain_annotations
@@ -59,7 +60,8 @@ class Eager:
 class OpDetail:
     """Everything the file says of one op; None for what it does not say.
 
-    `process` is the file or the rank it is from, "" where there is only one.
+    `process` is the file or the rank it is from, "" where there is only one; `hlo_op` the operation of XLA,
+    "no HLO name" for an op of JAX without one.
     """
 
     name: str
@@ -78,6 +80,7 @@ class OpDetail:
     block: tuple[int, int, int] | None
     registers: int | None
     shared_memory: int | None
+    hlo_op: str | None
     bytes: int | None
 
     @property
@@ -126,6 +129,14 @@ class Trace:
     def lane_count(self) -> int:
         """Lanes that hold ops."""
         return len(self.store.lanes)
+
+    @cached_property
+    def hlo_named(self) -> tuple[int, int] | None:
+        """How many ops of JAX there are with an operation of XLA, and in all; None outside JAX."""
+        shapes = list(self.store.shapes)
+        counts = np.bincount(self.store.ops.shape_id, minlength=len(shapes)).tolist()
+        of_jax = [(shape.hlo_op, n) for shape, n in zip(shapes, counts, strict=True) if shape.hlo_op is not None and n]
+        return (sum(n for name, n in of_jax if name), sum(n for _, n in of_jax)) if of_jax else None
 
     @cached_property
     def replays(self) -> tuple[Replay, ...]:
@@ -264,6 +275,7 @@ class Trace:
             block=shape.block,
             registers=shape.registers,
             shared_memory=shape.shared_memory,
+            hlo_op=None if shape.hlo_op is None else clean(shape.hlo_op or NO_HLO_NAME),
             bytes=_known(ops.bytes, row),
         )
 
