@@ -26,6 +26,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     stream: int | str = MISSING
     correlation: int | str = MISSING
     external_id: int | str = msgspec.field(name="External id", default=MISSING)
+    external_id_2021: int | str = msgspec.field(name="external id", default=MISSING)
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
     registers: int | str | None = msgspec.field(name="registers per thread", default=None)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -35,7 +35,6 @@ class _Row(IntEnum):
     """What an event is kept as. Ops come last, so that their category is the code less `KERNEL`."""
 
     NOTHING = 0
-    OLD = 1
     LAUNCH = 2
     ANNOTATION = 3
     PROJECTION = 4
@@ -45,9 +44,18 @@ class _Row(IntEnum):
 
 
 class _RowOfCategory(dict[str, int]):
-    """What to keep an event as, by its `cat`; looked up once for each spelling."""
+    """What to keep an event as, by its `cat`; looked up once for each spelling.
+
+    Writers of 2021 spelt categories with capitals, and some otherwise (format.md §3.2).
+    """
 
     _RUNTIME = re.compile(r"[a-z0-9]+_(?:runtime|driver)")
+    _OLD: ClassVar = {
+        "memcpy": "gpu_memcpy",
+        "memset": "gpu_memset",
+        "runtime": "cuda_runtime",
+        "user": "user_annotation",
+    }
 
     def __init__(self) -> None:
         # Plain ints: numpy takes them several times faster than members of an enumeration.
@@ -57,13 +65,14 @@ class _RowOfCategory(dict[str, int]):
             gpu_memset=int(_Row.KERNEL) + int(Category.MEMSET),
             user_annotation=int(_Row.ANNOTATION),
             gpu_user_annotation=int(_Row.PROJECTION),
-            **dict.fromkeys(("Kernel", "Memcpy", "Memset", "Runtime", "User"), int(_Row.OLD)),
         )
 
     def __missing__(self, category: str) -> int:
-        stripped = category.strip()
-        if stripped != category:
-            return self[stripped]
+        usual = category.strip().lower()
+        usual = self._OLD.get(usual, usual)
+        if usual != category:
+            self[category] = self[usual]
+            return self[category]
         row = int(_Row.LAUNCH if self._RUNTIME.fullmatch(category) is not None else _Row.NOTHING)
         self[category] = row
         return row
@@ -150,9 +159,6 @@ class RowBuilder:
                 rows["category"] = codes[places] - np.uint8(_Row.KERNEL)
             rows.update(columns(chosen))
             self._chunks[schema.name].add(rows)
-        for place in np.flatnonzero(codes == _Row.OLD).tolist():
-            kind = "category of 2021 (Kernel, Memcpy, Memset, Runtime, User), not read"
-            self._problems.add(kind, events[place].name)
         self._row_count += int(np.count_nonzero(kept))
         if self._paired:
             paired, self._paired = self._paired, []
@@ -249,7 +255,7 @@ class RowBuilder:
             "device": device,
             "stream": stream,
             "correlation": self._whole("correlation", [a.correlation for a in args]),
-            "external_id": self._whole("External id", [a.external_id for a in args]),
+            "external_id": self._external_ids(args),
             "shape_id": self._shape_ids(args),
             "bytes": self._whole("bytes", [a.bytes for a in args]),
             "graph_node_id": self._node_ids([a.graph_node_id for a in args]),
@@ -270,7 +276,7 @@ class RowBuilder:
             "process": process,
             "pid": pid,
             "tid": self._identities.split([e.tid for e in events])[1],
-            "external_id": self._whole("External id", [e.args.external_id for e in events]),
+            "external_id": self._external_ids([e.args for e in events]),
         }
 
     def _projections(self, events: list[Event]) -> dict[str, Array]:
@@ -301,6 +307,12 @@ class RowBuilder:
         if too_large:
             self._problems.add(f"{what} out of range, left out", count=too_large)
         return np.array([MISSING if abs(number) > _INT64_MAX else number for number in numbers], np.int64)
+
+    def _external_ids(self, args: Sequence[Args]) -> IntArray:
+        ids = [a.external_id for a in args]
+        if MISSING in ids and any(a.external_id_2021 != MISSING for a in args):
+            ids = [a.external_id_2021 if a.external_id == MISSING else a.external_id for a in args]
+        return self._whole("External id", ids)
 
     @staticmethod
     def _node_ids(values: Sequence[int | str]) -> Array:
