@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import msgspec
 
@@ -34,7 +34,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     bytes: int | str = MISSING
     graph_node_id: int | str = msgspec.field(name="graph node id", default=MISSING)
     original_stream: int | str = MISSING
-    hlo_op: str | None = None
+    hlo_op: ClassVar[str | None] = None
 
 
 class Event(msgspec.Struct, gc=False):

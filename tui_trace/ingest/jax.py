@@ -42,6 +42,12 @@ class _JaxArgs(msgspec.Struct, gc=False):
     hlo_op: str = ""
 
 
+class _OpArgs(Args, gc=False, frozen=True):
+    """Arguments with the operation of XLA; a field of `Args` would cost every other reader the look for it."""
+
+    hlo_op: str | None = None  # type: ignore[misc]  # the class variable is what all others have
+
+
 class _JaxEvent(msgspec.Struct, gc=False):
     ph: str = ""
     name: str = ""
@@ -113,7 +119,7 @@ class JaxEvents:
                 tid=row.tid,
                 ts=row.start_ns,
                 dur=row.duration_ns,
-                args=Args(
+                args=_OpArgs(
                     device=MISSING if row.device is None else row.device,
                     stream=MISSING if row.stream is None else row.stream,
                     correlation=row.correlation,

@@ -310,8 +310,8 @@ class RowBuilder:
 
     def _external_ids(self, args: Sequence[Args]) -> IntArray:
         ids = [a.external_id for a in args]
-        if MISSING in ids and any(a.external_id_2021 != MISSING for a in args):
-            ids = [a.external_id_2021 if a.external_id == MISSING else a.external_id for a in args]
+        if MISSING in ids:
+            ids = [a.external_id_2021 if own == MISSING else own for own, a in zip(ids, args, strict=True)]
         return self._whole("External id", ids)
 
     @staticmethod
