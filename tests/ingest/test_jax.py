@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tests.builders import Row, load_bytes, load_rows, step_rows, tables_of
 from tests.jax_files import HOST, ROWS, jax_file, op
 from tests.recorded import path_of
+from tui_trace.ingest import ranges
 from tui_trace.report.text import text_report
 from tui_trace.trace import open_trace
 
@@ -116,3 +117,13 @@ def test_the_screen_and_the_report_have_the_label(tmp_path: Path) -> None:
     assert line in text_report(trace).splitlines()
     other = open_trace(path_of("nested"))
     assert (other.hlo_named, other.op_detail(0).hlo_op) == (None, None)
+
+
+def test_a_large_file_is_not_read_in_ranges(tmp_path: Path) -> None:
+    """Names stand anywhere in it, so a range alone could not tell its rows."""
+    path = tmp_path / "t.json"
+    rows = [op(f"k{i}", 14, 10_000 + 1_000 * i, 500, 100 + i) for i in range(200)]
+    path.write_bytes(jax_file([*ROWS, *rows]).replace(b"},{", b"},\n{"))
+    assert ranges.plan(path, 2) is None
+    path.write_bytes(path.read_bytes().replace(b"highres-ticks", b"something-else"))
+    assert ranges.plan(path, 2) is not None

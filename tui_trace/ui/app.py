@@ -148,8 +148,8 @@ class TraceApp(App[int]):
         if explorer is not None:
             explorer.go_on_with(trace)
             return
-        if trace.reading and self.replay is not None and self.replay > len(trace.replays):
-            return  # the replay asked for has not been read yet
+        if trace.reading and self.replay is not None and (trace.more or self.replay > len(trace.replays)):
+            return  # the replay asked for has not been read yet, or will have another number with further files
         try:
             start = self._position(trace)
         except TuiTraceError as error:
