@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=summary)
         if takes_trace:
             sub.add_argument("trace", metavar="TRACE", help="trace of the PyTorch profiler, or its URL")
+            sub.add_argument("more", metavar="TRACE", nargs="*", help="further ranks of the same job, shown together")
             sub.add_argument("--no-cache", action="store_true", help="neither use nor keep columns in the user's cache")
         sub.set_defaults(run=run)
         return sub
@@ -105,11 +106,15 @@ def _tell(line: str) -> None:
     print(clean(line), file=sys.stderr)
 
 
+def _traces(parsed: argparse.Namespace) -> list[str]:
+    return [parsed.trace, *getattr(parsed, "more", ())]
+
+
 def _read(parsed: argparse.Namespace) -> Trace:
     from tui_trace.ingest.load import available_processes
     from tui_trace.trace import open_trace
 
-    return open_trace(parsed.trace, cache=not parsed.no_cache, processes=available_processes())
+    return open_trace(*_traces(parsed), cache=not parsed.no_cache, processes=available_processes())
 
 
 def _read_and_warn(parsed: argparse.Namespace) -> Trace:
@@ -220,7 +225,7 @@ def _demo_path() -> Path:
 
 def _open(parsed: argparse.Namespace) -> int:
     path = Path(parsed.trace)
-    return _list(path) if path.is_dir() else _screens(parsed)
+    return _list(path) if path.is_dir() and not parsed.more else _screens(parsed)
 
 
 def _list(folder: Path) -> int:
@@ -264,14 +269,15 @@ def _run_screens(parsed: argparse.Namespace, *, tour: bool = False) -> int:
 def _start_loader(parsed: argparse.Namespace) -> LoaderProcess | None:
     """Starts reading a large or remote file in a process of its own, before Textual takes its time to import.
 
-    A small file is read sooner than a process is started.
+    A small file is read sooner than a process is started; several together are left to one.
     """
-    path = Path(parsed.trace)
-    if "://" not in parsed.trace and (not path.is_file() or path.stat().st_size < OWN_PROCESS_BYTES):
+    traces, path = _traces(parsed), Path(parsed.trace)
+    is_small = "://" not in parsed.trace and (not path.is_file() or path.stat().st_size < OWN_PROCESS_BYTES)
+    if len(traces) == 1 and is_small:
         return None
     from tui_trace.ingest.process import LoaderProcess
 
-    return LoaderProcess(parsed.trace, cache=not parsed.no_cache)
+    return LoaderProcess(*traces, cache=not parsed.no_cache)
 
 
 def _no_terminal() -> str | None:

@@ -17,9 +17,11 @@ from tests.recorded import annotations_of, path_of, report_of, trace_of
 from tui_trace import __version__
 from tui_trace.cli import main
 from tui_trace.report.annotations import annotations_text
-from tui_trace.report.export import links_data, to_csv, to_json
+from tui_trace.report.export import links_data, report_data, to_csv, to_json
+from tui_trace.report.lanes import lanes_text
 from tui_trace.report.text import check_report, markdown_report, text_report
 from tui_trace.report.tour import tour_data, tour_replay, tour_text
+from tui_trace.trace import open_trace
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "sample_data" / "decode_large.json.gz"
@@ -174,6 +176,53 @@ def test_a_check_of_a_damaged_file_is_not(tmp_path: Path) -> None:
     assert run("check", path).returncode == 2
 
 
+def test_several_files_are_one_report(tmp_path: Path, printed_by: Output) -> None:
+    """Every command that reads takes them; without a terminal the screens are the report too."""
+    paths = [tmp_path / "rank0.json", tmp_path / "rank1.json"]
+    for path in paths:
+        path.write_bytes(a1(step_rows()).replace(b'"traceEvents"', b'"baseTimeNanoseconds": 9, "traceEvents"'))
+    trace = open_trace(*paths)
+    assert trace.name == "rank0.json + 1 more"
+    assert orjson.loads(printed_by("report", *paths, "--format", "json")) == through_json(report_data(trace))
+    assert printed_by("annotations", *paths).decode() == annotations_text(trace)
+    assert printed_by("check", *paths).decode() == check_report(trace)
+    assert printed_by("lanes", *paths, "--replay", "2").decode() == lanes_text(trace.replay(2))
+    assert printed_by("links", *paths, "--replay", "2") == to_json(links_data(trace.replay(2), list(trace.store.names)))
+    for command in (["open"], []):
+        done = run(*command, *paths)
+        assert (done.returncode, done.stdout.decode()) == (0, text_report(trace))
+
+
+def test_clocks_that_do_not_agree_are_told(tmp_path: Path) -> None:
+    """What is off is said with the name of the file, beside the report."""
+    paths = [tmp_path / "rank0.json", tmp_path / "rank1.json"]
+    for path in paths:
+        path.write_bytes(a1(step_rows()))
+    done = run("report", *paths)
+    assert done.returncode == 0
+    assert done.stderr.decode().splitlines() == [
+        (
+            "tui-trace: rank0.json + 1 more: rank1.json: clock not aligned with rank0.json "
+            "(rank1.json has no baseTimeNanoseconds): times are taken as written (×1)"
+        )
+    ]
+    assert run("check", *paths).returncode == 2
+
+
+@pytest.mark.parametrize("form", ["text", "json", "md", "csv"])
+def test_names_of_files_are_harmless_in_reports(tmp_path: Path, form: str) -> None:
+    """Bytes that are no text, and escapes, in the name of a file reach neither JSON nor the terminal."""
+    names = [b"a\xff.json", b"b\x1b[31m.json"]
+    paths = [Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)) for name in names]
+    for path in paths:
+        path.write_bytes(a1(step_rows()))
+    for given in (paths, paths[:1], paths[1:]):
+        done = run("report", *given, "--format", form)
+        assert done.returncode == 0
+        assert b"\x1b" not in done.stdout + done.stderr
+        assert done.stdout.decode()
+
+
 def test_problems_are_talk_and_no_data(tmp_path: Path) -> None:
     """A cut file is reported on with exit code 0; what is wrong is said on stderr, the data stay whole."""
     path = tmp_path / "t.json"
@@ -290,6 +339,20 @@ def test_a_directory_is_no_trace_to_report_on(tmp_path: Path, complaint_of: Comp
 
 
 # What users get wrong
+
+
+@pytest.mark.parametrize("command", [["report"], ["check"], ["open"], []], ids=" ".join)
+def test_one_bad_file_among_several_is_named(tmp_path: Path, complaint_of: Complaint, command: list[str]) -> None:
+    """One line and a hint; nothing is printed of the good ones."""
+    good, text = tmp_path / "good.json", tmp_path / "text.json"
+    good.write_bytes(a1(step_rows()))
+    text.write_text("no trace")
+    for bad, why in ((text, "the file is text"), (tmp_path / "none", "does not exist"), (tmp_path, "is a directory")):
+        for paths in ((good, bad), (bad, good)):
+            said = [line for line in complaint_of(*command, *paths) if "is no terminal" not in line]
+            assert len(said) == 2
+            assert str(bad) in said[0]
+            assert why in said[0]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,8 @@ def test_an_op_moved_to_a_logical_lane_keeps_its_stream_of_origin() -> None:
         (4242, "", 4242),
         ("4242", "", 4242),
         ("stream 7 ", "", 7),
+        ("stream 7 user", "", 7),
+        ("stream 7 annotations", "", 7),
         ("[TP00] 4242", "[TP00]", 4242),
         ("[rank 1] stream 7", "[rank 1] stream", 7),
         ("-1", "", -1),

@@ -10,11 +10,14 @@ import pytest
 from tests.ui.driver import NARROW, NORMAL, SMALL, Driver
 from tui_trace.errors import NotATraceError
 from tui_trace.ingest.load import Loaded, Progress, load
+from tui_trace.trace import Trace
 from tui_trace.ui.app import USER_ERROR, TraceApp
 from tui_trace.ui.explorer import ExplorerScreen
+from tui_trace.ui.messages import TraceOpened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tui_trace.ingest.process import LoaderProcess
 
@@ -44,6 +47,7 @@ class Script:
     """A loader that hands over what a test tells it to, when the test lets it."""
 
     path = SMALL
+    more: tuple[Path, ...] = ()
 
     def __init__(self, part: Loaded | None, whole: Loaded | Exception) -> None:
         self.part, self.whole = part, whole
@@ -103,6 +107,24 @@ async def test_first_replays_are_shown_before_the_end_and_the_view_stays(part: L
         assert "1 replays 7" in running.text()
         assert explorer.book.trace.replays[explorer.view.replay].correlation == correlation
         assert (explorer.view.t0, explorer.view.t1, explorer.view.t) == (before.t0, before.t1, before.t)
+
+
+async def test_a_replay_by_number_waits_for_all_files(part: Loaded, whole: Loaded) -> None:
+    """The replays of a further file may come between those that were read."""
+    script = Script(part, whole)
+    script.more = (SMALL,)
+    app = TraceApp(SMALL, replay=2, loader=cast("LoaderProcess", script))
+    shown: list[bool] = []
+    async with app.run_test(size=NARROW) as pilot:
+        running = Driver(app, pilot)
+        await app.on_trace_opened(TraceOpened(Trace(SMALL, part, reading=True, more=[SMALL])))
+        shown.append(isinstance(app.screen, ExplorerScreen))
+        script.go_on.set()
+        await until(pilot, lambda: isinstance(app.screen, ExplorerScreen))
+        await running.settle()
+        assert running.explorer.view.replay == 1
+        assert not running.explorer.book.trace.reading
+    assert shown == [False]
 
 
 async def test_progress_of_the_process_is_shown(whole: Loaded) -> None:

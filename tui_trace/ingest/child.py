@@ -1,6 +1,6 @@
-"""The loader process: reads a trace, writes its columns to a file, and talks in lines of JSON on stdout.
+"""The loader process: reads traces, writes their columns to a file, and talks in lines of JSON on stdout.
 
-    python -m tui_trace.ingest.child TRACE FOLDER
+    python -m tui_trace.ingest.child TRACE [TRACE …] FOLDER
 
 A line on stdin, or its end, cancels: what was read by then is written.
 """
@@ -19,7 +19,8 @@ import msgspec
 from tui_trace.errors import TuiTraceError
 from tui_trace.ingest import store_file
 from tui_trace.ingest.cache import user_cache
-from tui_trace.ingest.load import Loaded, Reader, available_processes, load_cached
+from tui_trace.ingest.load import Loaded, available_processes
+from tui_trace.ingest.together import Watched, load_together
 
 BETWEEN_PROGRESS_S = 0.1
 FIRST_PARTIAL_S = 0.7
@@ -58,15 +59,15 @@ _encode = msgspec.json.Encoder().encode
 
 
 def main(arguments: list[str]) -> int:
-    """Reads a trace into a folder."""
-    trace, folder = arguments
+    """Reads traces into a folder."""
+    *traces, folder = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which then closes our stdin
     stop = threading.Event()
     threading.Thread(target=_listen, args=(stop,), daemon=True).start()
     reporter = _Reporter(Path(folder))
     try:
-        loaded = load_cached(
-            trace, user_cache(), watch=reporter.watch, cancelled=stop.is_set, processes=available_processes()
+        loaded = load_together(
+            traces, user_cache(), watch=reporter.watch, cancelled=stop.is_set, processes=available_processes()
         )
     except TuiTraceError as error:
         _say(RefusedLine(type(error).__name__, error.message, error.hint))
@@ -97,7 +98,7 @@ class _Reporter:
         self._last_progress = 0.0
         self._next_partial = time.monotonic() + FIRST_PARTIAL_S
 
-    def watch(self, reader: Reader) -> None:
+    def watch(self, reader: Watched) -> None:
         now = time.monotonic()
         if now - self._last_progress < BETWEEN_PROGRESS_S:
             return

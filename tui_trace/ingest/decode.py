@@ -17,9 +17,18 @@ if TYPE_CHECKING:
     from tui_trace.ingest.problems import ProblemCounter
     from tui_trace.ingest.scan import Slice
 
+
+def _any_case(pattern: str) -> bytes:
+    """Returns a pattern that matches letters of either case; several times faster than the flag for it."""
+    return re.sub("[a-z]", lambda letter: f"[{letter[0].upper()}{letter[0]}]", pattern).encode()
+
+
 NEEDED = re.compile(
-    rb'"cat"\s*:\s*"\s*'
-    rb"(?:[Kk]ernel|(?:gpu_)?[Mm]em(?:cpy|set)|(?:gpu_)?user_annotation|User|Runtime|[a-z0-9]+_(?:runtime|driver))"
+    rb'"cat"\s*:\s*"\s*(?:'
+    + _any_case("kernel|(?:gpu_)?mem(?:cpy|set)|(?:gpu_)?user|runtime")
+    + rb"|[A-Za-z0-9]+_(?:"
+    + _any_case("runtime|driver")
+    + rb"))"
 )
 """Matches where a slice holds an event of a needed category, in the spellings of all writers."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     stream: int | str = MISSING
     correlation: int | str = MISSING
     external_id: int | str = msgspec.field(name="External id", default=MISSING)
+    external_id_2021: int | str = msgspec.field(name="external id", default=MISSING)
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
     registers: int | str | None = msgspec.field(name="registers per thread", default=None)
@@ -33,6 +34,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     bytes: int | str = MISSING
     graph_node_id: int | str = msgspec.field(name="graph node id", default=MISSING)
     original_stream: int | str = MISSING
+    hlo_op: ClassVar[str | None] = None
 
 
 class Event(msgspec.Struct, gc=False):

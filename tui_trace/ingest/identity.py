@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from tui_trace.store.schema import Array, IntArray
 
-_TRAILING_NUMBER = re.compile(r"(.*?)(-?\d+)\s*\Z", re.DOTALL)
+# Annotations of 2021 stand on "stream 7 user" or "stream 7 annotations".
+_TRAILING_NUMBER = re.compile(r"(.*?)(-?\d+)(?:\s+(?:user|annotations))?\s*\Z", re.DOTALL)
 _INT64_MAX = 2**63 - 1
 
 

@@ -29,24 +29,26 @@ _decode: Callable[[bytes], Line] = msgspec.json.Decoder(Line).decode
 
 
 class LoaderProcess:
-    """Reads a trace in a process of its own, so that nothing here ever waits for a long parse.
+    """Reads a trace, or several together, in a process of its own, so that nothing here ever waits for a long parse.
 
     Start it before Textual is imported: the read then overlaps with the import, and no file descriptor of the
     screen is inherited. The columns come back as a mapped file, not through a pipe.
     """
 
-    def __init__(self, path: Path | str, *, cache: bool = True) -> None:
+    def __init__(self, path: Path | str, *more: Path | str, cache: bool = True) -> None:
         """Starts the process.
 
         Args:
             path: The file, or a URL.
+            more: Further files of the same job.
             cache: Let it use the user's cache.
         """
         self.path = path
+        self.more = more
         environment = os.environ if cache else {**os.environ, ENVIRONMENT: "off"}
         self._folder = Path(tempfile.mkdtemp(prefix="tui_trace-"))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tui_trace.ingest.child", str(path), str(self._folder)],
+            [sys.executable, "-m", "tui_trace.ingest.child", str(path), *map(str, more), str(self._folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

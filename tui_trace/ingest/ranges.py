@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from tui_trace.ingest.decode import SliceDecoder
+from tui_trace.ingest.jax import is_jax
 from tui_trace.ingest.layout import Layout, detect, events_start
 from tui_trace.ingest.problems import Problem, ProblemCounter
 from tui_trace.ingest.rows import Rows
@@ -78,7 +79,8 @@ def plan(path: Path, processes: int) -> tuple[Layout, list[int]] | None:
         head = bytearray(file.read(_HEAD_BYTES))
         start = events_start(head, len(head))
         layout = detect(head, start, len(head)) if start >= 0 else None
-        if layout is None or b"\n" not in layout.separator:
+        # Rows of JAX are told by names that stand anywhere in the file.
+        if layout is None or b"\n" not in layout.separator or is_jax(bytes(head[:start])):
             return None
         cuts = []
         for i in range(1, processes):

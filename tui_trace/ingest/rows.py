@@ -45,9 +45,10 @@ class _Row(IntEnum):
 
 
 class _RowOfCategory(dict[str, int]):
-    """What to keep an event as, by its `cat`; looked up once for each spelling."""
+    """What to keep an event as, by its `cat`; looked up once for each spelling, in whatever case."""
 
     _RUNTIME = re.compile(r"[a-z0-9]+_(?:runtime|driver)")
+    _OLD = ("Kernel", "Memcpy", "Memset", "Runtime", "User")
 
     def __init__(self) -> None:
         # Plain ints: numpy takes them several times faster than members of an enumeration.
@@ -57,13 +58,15 @@ class _RowOfCategory(dict[str, int]):
             gpu_memset=int(_Row.KERNEL) + int(Category.MEMSET),
             user_annotation=int(_Row.ANNOTATION),
             gpu_user_annotation=int(_Row.PROJECTION),
-            **dict.fromkeys(("Kernel", "Memcpy", "Memset", "Runtime", "User"), int(_Row.OLD)),
+            **dict.fromkeys(self._OLD, int(_Row.OLD)),
         )
 
     def __missing__(self, category: str) -> int:
         stripped = category.strip()
-        if stripped != category:
-            return self[stripped]
+        usual = stripped if stripped in self._OLD else stripped.lower()
+        if usual != category:
+            self[category] = self[usual]
+            return self[category]
         row = int(_Row.LAUNCH if self._RUNTIME.fullmatch(category) is not None else _Row.NOTHING)
         self[category] = row
         return row
@@ -112,7 +115,7 @@ class RowBuilder:
         self._paired: list[Event] = []
         self.names: Interner[str] = Interner("")
         self.shapes: Interner[LaunchShape] = Interner(NO_SHAPE)
-        self._shapes_as_written: Interner[tuple[object, ...]] = Interner((None, None, None, None))
+        self._shapes_as_written: Interner[tuple[object, ...]] = Interner((None, None, None, None, None))
         self.op_count = 0
         self.graph_launch_count = 0
 
@@ -249,7 +252,7 @@ class RowBuilder:
             "device": device,
             "stream": stream,
             "correlation": self._whole("correlation", [a.correlation for a in args]),
-            "external_id": self._whole("External id", [a.external_id for a in args]),
+            "external_id": self._external_ids(args),
             "shape_id": self._shape_ids(args),
             "bytes": self._whole("bytes", [a.bytes for a in args]),
             "graph_node_id": self._node_ids([a.graph_node_id for a in args]),
@@ -270,7 +273,7 @@ class RowBuilder:
             "process": process,
             "pid": pid,
             "tid": self._identities.split([e.tid for e in events])[1],
-            "external_id": self._whole("External id", [e.args.external_id for e in events]),
+            "external_id": self._external_ids([e.args for e in events]),
         }
 
     def _projections(self, events: list[Event]) -> dict[str, Array]:
@@ -302,6 +305,12 @@ class RowBuilder:
             self._problems.add(f"{what} out of range, left out", count=too_large)
         return np.array([MISSING if abs(number) > _INT64_MAX else number for number in numbers], np.int64)
 
+    def _external_ids(self, args: Sequence[Args]) -> IntArray:
+        ids = [a.external_id for a in args]
+        if MISSING in ids:
+            ids = [a.external_id_2021 if own == MISSING else own for own, a in zip(ids, args, strict=True)]
+        return self._whole("External id", ids)
+
     @staticmethod
     def _node_ids(values: Sequence[int | str]) -> Array:
         """Returns graph node ids, which use all 64 bits; 0 for none."""
@@ -314,14 +323,14 @@ class RowBuilder:
         known = len(self._shapes_as_written)
         written = self._shapes_as_written.ids_of(map(_SHAPE, args))
         for shape_id in range(known, len(self._shapes_as_written)):
-            grid, block, registers, shared_memory = self._shapes_as_written[shape_id]
+            grid, block, registers, shared_memory, hlo_op = self._shapes_as_written[shape_id]
             self.shapes.append(
-                LaunchShape(grid, block, _optional(registers), _optional(shared_memory))  # type: ignore[arg-type]  # as decoded
+                LaunchShape(grid, block, _optional(registers), _optional(shared_memory), hlo_op)  # type: ignore[arg-type]  # as decoded
             )
         return written
 
 
-_SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory")
+_SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory", "hlo_op")
 
 
 def _within(times: Array, limit: int) -> bool:

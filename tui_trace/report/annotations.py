@@ -83,7 +83,9 @@ def _annotation_lines(annotation: Annotation) -> Iterable[str]:
 def cpu_line(annotation: Annotation) -> str:
     """Returns what the annotation was on the CPU: length, thread, launches, and how long its first op waited."""
     launches = plural(annotation.launches, "launch", "launches")
-    said = f"cpu {duration(annotation.cpu_end_ns - annotation.cpu_start_ns)} on thread {annotation.thread}, {launches}"
+    of = f" of {annotation.source}" if annotation.source else ""
+    length = duration(annotation.cpu_end_ns - annotation.cpu_start_ns)
+    said = f"cpu {length} on thread {annotation.thread}{of}, {launches}"
     if annotation.queue_ns is not None:
         said += f", first op {duration(annotation.queue_ns)} after its launch began"
     return said

@@ -12,8 +12,10 @@ import orjson
 from tui_trace.analysis.links import EVIDENCE_NAMES
 from tui_trace.report.explain import fault, notes, why
 from tui_trace.store.kinds import KIND_NAMES
+from tui_trace.trace.processes import process_name, several_processes
 
 if TYPE_CHECKING:
+    from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
     from tui_trace.trace import Annotation, Projection, Replay, Trace
 
@@ -48,8 +50,9 @@ def to_json(data: object) -> bytes:
 
 def report_data(trace: Trace) -> Data:
     """Returns the figures of a file and of all its replays."""
+    meta = trace.store.meta
     return {
-        "trace": trace.path.name,
+        "trace": trace.name,
         "ops": trace.op_count,
         "eager_ops": trace.eager.ops,
         "eager_lanes": [list(lane) for lane in trace.eager.lanes],
@@ -60,6 +63,11 @@ def report_data(trace: Trace) -> Data:
             {"kind": p.kind, "count": p.count, "example": p.example, "offset": p.offset} for p in trace.problems
         ],
         "replays": [replay_data(replay) for replay in trace.replays],
+        **(
+            {"processes": [process_name(meta, i) for i in range(len(meta.processes))]}
+            if several_processes(meta)
+            else {}
+        ),
     }
 
 
@@ -90,7 +98,13 @@ def replay_data(replay: Replay) -> Data:
             }
             for role in chains.roles
         ],
+        **_source(replay.store, replay.process),
     }
+
+
+def _source(store: EventStore, process: int) -> Data:
+    """Returns which file or rank something is from, nothing where there is only one."""
+    return {"process": process_name(store.meta, process)} if several_processes(store.meta) else {}
 
 
 def links_data(replay: Replay, store_names: list[str]) -> Data:
@@ -138,7 +152,9 @@ def _or_none(indices: IntArray) -> list[int | None]:
 
 def annotations_data(trace: Trace) -> list[Data]:
     """Returns every CPU annotation with its projections."""
-    return [_annotation_data(annotation) for annotation in trace.annotations]
+    rows = trace.store.annotations.process.tolist()
+    pairs = zip(trace.annotations, rows, strict=True)
+    return [{**_annotation_data(annotation), **_source(trace.store, process)} for annotation, process in pairs]
 
 
 def _annotation_data(annotation: Annotation) -> Data:
@@ -213,8 +229,9 @@ def to_csv(trace: Trace) -> str:
     """Returns one line a replay with every single-valued figure; empty where a figure is not known."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_TABLE)
+    names = (*_TABLE, "process") if several_processes(trace.store.meta) else _TABLE
+    writer.writerow(names)
     for replay in trace.replays:
         data = replay_data(replay)
-        writer.writerow(["" if data[name] is None else data[name] for name in _TABLE])
+        writer.writerow(["" if data[name] is None else data[name] for name in names])
     return out.getvalue()

@@ -8,6 +8,7 @@ from tui_trace.report import words
 from tui_trace.report.annotations import summary_lines
 from tui_trace.report.explain import fault
 from tui_trace.report.words import count, duration, percent, plural
+from tui_trace.trace.processes import process_name, process_tag, several_processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,6 +77,14 @@ def _standing(replay: Replay) -> str:
 
 
 def _state(trace: Trace) -> Iterable[str]:
+    meta = trace.store.meta
+    if several_processes(meta):
+        named = [i for i, name in enumerate(meta.processes) if name]
+        yield f"  from  {', '.join(f'{process_tag(meta, i)} {process_name(meta, i)}' for i in named)}"
+    if trace.hlo_named is not None and trace.hlo_named[0] < trace.hlo_named[1]:
+        with_name, of_jax = trace.hlo_named
+        without = f"{of_jax - with_name:,} of {plural(of_jax, 'op')}"
+        yield f"  no HLO name on {without}: XLA gives none to the ops of command buffers"
     if not trace.complete:
         yield "  the file is not complete: all counts mean “at least”"
     for problem in trace.problems:
@@ -130,12 +139,21 @@ def replay_row(replay: Replay) -> tuple[str, ...]:
     )
 
 
+def _replay_table(replays: Sequence[Replay]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Returns header and rows; with where each is from, if there is more than one place."""
+    rows = [replay_row(replay) for replay in replays]
+    tags = [process_tag(replay.store.meta, replay.process) for replay in replays]
+    if not any(tags):
+        return _REPLAY_COLUMNS, rows
+    return (*_REPLAY_COLUMNS, "from"), [(*row, tag) for row, tag in zip(rows, tags, strict=True)]
+
+
 def _replays(trace: Trace) -> Iterable[str]:
     if not trace.replays:
         return
     yield ""
     yield f"REPLAYS  ({len(trace.replays)})"
-    yield from _table(_REPLAY_COLUMNS, [replay_row(replay) for replay in trace.replays[:REPLAYS_SHOWN]])
+    yield from _table(*_replay_table(trace.replays[:REPLAYS_SHOWN]))
     if len(trace.replays) > REPLAYS_SHOWN:
         yield f"  … {len(trace.replays) - REPLAYS_SHOWN} more: --format csv lists all"
 
@@ -145,7 +163,7 @@ def _eager(trace: Trace, replay: Replay | None) -> Iterable[str]:
     if not eager.ops:
         return
     yield ""
-    lanes = ", ".join(f"s{stream}" for _, stream in eager.lanes[:8]) + (" …" if len(eager.lanes) > 8 else "")
+    lanes = ", ".join(eager.labels[:8]) + (" …" if len(eager.labels) > 8 else "")
     yield "EAGER"
     line = f"  {plural(eager.ops, 'eager op')} on {plural(len(eager.lanes), 'lane')} ({lanes})"
     if replay is not None and replay.n:
@@ -197,8 +215,9 @@ def markdown_report(trace: Trace) -> str:
         lines += [words.headline(replay) + f" (replay {replay.index})", ""]
         if replay.n:
             lines += [words.levels(replay), "", *(f"- {line}" for line in words.role_lines(replay)), ""]
-    lines += ["| " + " | ".join(_REPLAY_COLUMNS) + " |", "|" + " ---: |" * len(_REPLAY_COLUMNS)]
-    lines += ["| " + " | ".join(replay_row(replay)) + " |" for replay in trace.replays]
+    header, rows = _replay_table(trace.replays)
+    lines += ["| " + " | ".join(header) + " |", "|" + " ---: |" * len(header)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
     faults = [(a, fault(a)) for a in trace.annotations]
     lines += ["", *(f"- {a.name}: {trouble}" for a, trouble in faults if trouble is not None)]
     return "\n".join(lines).rstrip() + "\n"

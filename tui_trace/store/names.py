@@ -72,6 +72,10 @@ class _Ids(dict[T, int]):
         return value_id
 
 
+NO_HLO_NAME = "no HLO name"
+"""What an op of JAX is called that XLA gives no operation for, as it does in command buffers."""
+
+
 class LaunchShape(NamedTuple):
     """How a kernel was launched, as the trace says; None where it does not."""
 
@@ -81,6 +85,8 @@ class LaunchShape(NamedTuple):
     """Registers per thread."""
     shared_memory: int | None
     """Shared memory per block in bytes."""
+    hlo_op: str | None = None
+    """Operation of XLA that the op is of; "" where XLA gives none, None outside JAX."""
 
 
 NO_SHAPE = LaunchShape(None, None, None, None)

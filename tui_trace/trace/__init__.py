@@ -9,7 +9,7 @@ from tui_trace.trace.elsewhere import Elsewhere
 from tui_trace.trace.fault import Fault
 from tui_trace.trace.projection import Hole, Projection
 from tui_trace.trace.replay import Family, Lane, Launch, Replay
-from tui_trace.trace.trace import OpDetail, Trace, open_trace, wait_for_trace
+from tui_trace.trace.trace import OpDetail, Trace, open_trace, title, wait_for_trace
 
 __all__ = [
     "Annotation",
@@ -26,5 +26,6 @@ __all__ = [
     "Replay",
     "Trace",
     "open_trace",
+    "title",
     "wait_for_trace",
 ]

@@ -13,8 +13,10 @@ from tui_trace.analysis.intervals import covered_ns
 from tui_trace.analysis.nesting import depths, foreign_ops, instances, name_patterns, parents
 from tui_trace.analysis.opnames import clean
 from tui_trace.analysis.stray_rows import Owners, came_from, find_stray
+from tui_trace.store.events import LaneKey
 from tui_trace.store.schema import MISSING
 from tui_trace.trace.fault import Fault, find_fault
+from tui_trace.trace.processes import process_name
 from tui_trace.trace.projection import Projection, Source, WrittenRow
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from tui_trace.analysis.projections import LaneHulls
     from tui_trace.analysis.stray_rows import Stray
-    from tui_trace.store.events import EventStore, LaneKey
+    from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
     from tui_trace.trace.replay import Replay
 
@@ -38,6 +40,7 @@ class Annotation:
         pattern: The name of its group: names that differ in numbers only share one.
         number: Which one of its name it is, from 1.
         of: How many of its name there are.
+        source: The file or rank it is from, "" where there is only one.
         thread: Thread that annotated, "pid/tid".
         cpu_start_ns: Start on the CPU.
         cpu_end_ns: End on the CPU.
@@ -57,6 +60,7 @@ class Annotation:
     pattern: str
     number: int
     of: int
+    source: str
     thread: str
     cpu_start_ns: int
     cpu_end_ns: int
@@ -167,11 +171,8 @@ class Annotation:
         store, source = self._source.store, self._source
         rows = self.outer_op_rows
         lane = store.ops.lane_id[rows]
-        without_rows = replace(source, has_rows=False)
-        return tuple(
-            Projection(without_rows, (store.lanes[i].device, store.lanes[i].stream), rows[lane == i], None)
-            for i in np.unique(lane).tolist()
-        )
+        without_rows = replace(source, pads_ns={})
+        return tuple(Projection(without_rows, store.lanes[i], rows[lane == i], None) for i in np.unique(lane).tolist())
 
     @cached_property
     def fault(self) -> Fault | None:
@@ -192,7 +193,7 @@ def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[A
     hulls = rule.lane_hulls(store.ops, owners.annotation_of_op)
     written, pads = _written_rows(store, hulls)
     several_devices = len({lane.device for lane in store.lanes}) > 1
-    source = Source(store, replays, pads, len(store.projections) > 0, several_devices)
+    source = Source(store, replays, pads, several_devices)
     groups = np.searchsorted(hulls.annotation, np.arange(len(table) + 1)).tolist()
     launches = np.bincount(launch_owner[launch_owner >= 0], minlength=len(table)).tolist()
     own_replays: dict[int, list[int]] = {}
@@ -216,6 +217,7 @@ def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[A
             pattern=names[name_id][1],
             number=numbers[row][0],
             of=numbers[row][1],
+            source=process_name(store.meta, int(table.process[row])),
             thread=_thread(int(table.pid[row]), int(table.tid[row])),
             cpu_start_ns=int(table.start_ns[row]),
             cpu_end_ns=int(table.end_ns[row]),
@@ -260,8 +262,8 @@ def _queue(store: EventStore, op_rows: IntArray) -> int | None:
 
 def _written_rows(
     store: EventStore, hulls: LaneHulls
-) -> tuple[dict[int, dict[tuple[int, int, int], WrittenRow]], tuple[int, int]]:
-    """Returns the file's rows by annotation row and lane, and the pads of its writer."""
+) -> tuple[dict[int, dict[tuple[int, int, int], WrittenRow]], dict[int, tuple[int, int]]]:
+    """Returns the file's rows by annotation row and lane, and the pads of the writer of each process that has any."""
     rows = store.projections
     owner = rule.annotation_of_projection(store.annotations, rows, store.annotation_rows_by_id)
     written: dict[int, dict[tuple[int, int, int], WrittenRow]] = {}
@@ -270,13 +272,15 @@ def _written_rows(
         if owner[i] >= 0:
             row = WrittenRow(int(rows.start_ns[i]), int(rows.end_ns[i]), key[2])
             written.setdefault(int(owner[i]), {})[key] = row
-    pairs = []
+    pairs: dict[int, list[tuple[int, int, int, int]]] = {process: [] for process in set(rows.process.tolist())}
     for entry in range(hulls.annotation.size):
-        found = written.get(int(hulls.annotation[entry]), {}).get(store.lanes[int(hulls.lane[entry])])
+        lane = store.lanes[int(hulls.lane[entry])]
+        found = written.get(int(hulls.annotation[entry]), {}).get(lane)
         if found is not None:
-            pairs.append((found.start_ns, found.end_ns, int(hulls.start_ns[entry]), int(hulls.end_ns[entry])))
-    columns = np.array(pairs, np.int64).reshape(-1, 4).T
-    return written, rule.infer_pads(columns[0], columns[1], columns[2], columns[3])
+            hull = int(hulls.start_ns[entry]), int(hulls.end_ns[entry])
+            pairs[lane.process].append((found.start_ns, found.end_ns, *hull))
+    columns = {process: np.array(own, np.int64).reshape(-1, 4).T for process, own in pairs.items()}
+    return written, {process: rule.infer_pads(*own) for process, own in columns.items()}
 
 
 def _by_lane(store: EventStore, hulls: LaneHulls, first: int, stop: int) -> dict[LaneKey, IntArray]:
@@ -311,7 +315,7 @@ def _projections(
         if not own.size and lane in moved:
             continue  # the row is shown with the ops that were moved away from under it
         stray = _stray(source, owners, annotation, lane, row) if not own.size and row is not None else None
-        found.append(Projection(source, (lane[1], lane[2]), own, row, under_row=under, stray=stray))
+        found.append(Projection(source, LaneKey(*lane), own, row, under_row=under, stray=stray))
     return tuple(found)
 
 
@@ -334,7 +338,8 @@ def _stray(source: Source, owners: Owners, annotation: int, lane: tuple[int, int
     store = source.store
     lane_id = next((i for i, key in enumerate(store.lanes) if key == lane), -1)
     on_lane = np.flatnonzero(store.ops.lane_id == lane_id) if lane_id >= 0 else np.zeros(0, np.int64)
-    bounds = row.start_ns + source.pads_ns[0], row.end_ns - source.pads_ns[1]
+    pads = source.pads_ns[lane[0]]
+    bounds = row.start_ns + pads[0], row.end_ns - pads[1]
     return find_stray((store.ops, store.launches, store.annotations), owners, annotation, on_lane, bounds)
 
 

@@ -13,7 +13,7 @@ from tui_trace.analysis.opnames import short_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tui_trace.store.events import EventStore
+    from tui_trace.store.events import EventStore, LaneKey
     from tui_trace.store.schema import IntArray
     from tui_trace.trace.replay import Replay
 
@@ -41,20 +41,21 @@ class Elsewhere:
 
 
 def elsewhere(
-    store: EventStore, replays: Sequence[Replay], lane: tuple[int, int], start_ns: int, end_ns: int
+    store: EventStore, replays: Sequence[Replay], lane: LaneKey, start_ns: int, end_ns: int
 ) -> tuple[Elsewhere, ...]:
-    """Returns what ran on other lanes within [start_ns, end_ns), the busiest first.
+    """Returns what ran on other lanes of the process within [start_ns, end_ns), the busiest first.
 
     Args:
         store: The events.
         replays: All replays of the trace.
-        lane: (device, stream) that is left out.
+        lane: The lane that is left out.
         start_ns: Start of the stretch.
         end_ns: Its end.
     """
     ops = store.ops
     rows = store.ops_between(start_ns, end_ns)
-    rows = rows[(ops.device[rows] != lane[0]) | (ops.stream[rows] != lane[1])]
+    rows = rows[ops.process[rows] == lane.process]
+    rows = rows[(ops.device[rows] != lane.device) | (ops.stream[rows] != lane.stream)]
     replay_of_row = store.replay_of_op[rows]
     found = []
     for position in np.unique(replay_of_row).tolist():

@@ -11,10 +11,11 @@ import numpy as np
 
 from tui_trace.analysis.opnames import short_name
 from tui_trace.analysis.shape import Shape, shape
+from tui_trace.store.events import LaneKey
 from tui_trace.trace.elsewhere import Elsewhere, elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tui_trace.analysis.stray_rows import Stray
     from tui_trace.store.events import EventStore
@@ -32,15 +33,14 @@ class Source:
     Attributes:
         store: The events.
         replays: All replays of the trace.
-        pads_ns: How far the file's writer widened rows, before the start and behind the end.
-        has_rows: The file has rows of projections at all.
+        pads_ns: How far the writer of each process widened its rows, before the start and behind the end; processes
+            without any row are not in it.
         several_devices: The file has ops on more than one device.
     """
 
     store: EventStore
     replays: Sequence[Replay]
-    pads_ns: tuple[int, int]
-    has_rows: bool
+    pads_ns: Mapping[int, tuple[int, int]]
     several_devices: bool
 
 
@@ -78,6 +78,7 @@ class Projection:
     """An annotation on one lane: what should be there, and what the file has.
 
     Attributes:
+        process: Source process.
         device: GPU.
         stream: Stream.
         label: "s7", or "g1/s7" where the file has ops on several devices.
@@ -96,7 +97,7 @@ class Projection:
     def __init__(
         self,
         source: Source,
-        lane: tuple[int, int],
+        lane: LaneKey,
         op_rows: IntArray,
         row: WrittenRow | None,
         *,
@@ -107,14 +108,14 @@ class Projection:
 
         Args:
             source: The trace.
-            lane: Device and stream.
+            lane: The lane.
             op_rows: The annotation's ops on the lane.
             row: What the file has.
             under_row: The ops that the row should cover, where they are not those of the lane.
             stray: What is under the row where there are no ops.
         """
         self._source = source
-        self.device, self.stream = lane
+        self.process, self.device, self.stream = lane
         self.label = f"g{self.device}/s{self.stream}" if source.several_devices else f"s{self.stream}"
         self.op_rows = op_rows
         hull = _hull(source.store, op_rows) if op_rows.size else None
@@ -130,13 +131,16 @@ class Projection:
     def _verdict(self, under_row: IntArray) -> str:
         if not self.op_rows.size:
             return "no_ops_found"
+        pads_ns = self._source.pads_ns.get(self.process)
+        if pads_ns is None:
+            return "derived"
         if self.row_start_ns is None or self.row_end_ns is None:
-            return "missing" if self._source.has_rows else "derived"
+            return "missing"
         if self.row_stream != self.stream:
             return "moved"
         start, end = _hull(self._source.store, under_row)
-        late = self.row_start_ns + self._source.pads_ns[0] - start
-        early = end - (self.row_end_ns - self._source.pads_ns[1])
+        late = self.row_start_ns + pads_ns[0] - start
+        early = end - (self.row_end_ns - pads_ns[1])
         if late == 0 and early == 0:
             return "exact"
         if late >= 0 and early >= 0:
@@ -239,7 +243,7 @@ class Projection:
         """Its largest holes, the longest first, with what ran on other lanes meanwhile."""
         if self._shape is None:
             return ()
-        lane, source = (self.device, self.stream), self._source
+        lane, source = LaneKey(self.process, self.device, self.stream), self._source
         pairs = zip(self._shape.hole_starts_ns[:HOLES_NAMED], self._shape.hole_ends_ns[:HOLES_NAMED], strict=True)
         return tuple(
             Hole(start, end, elsewhere(source.store, source.replays, lane, start, end))

@@ -20,6 +20,7 @@ from tui_trace.analysis.roles import step_account
 from tui_trace.store.kinds import Kind
 from tui_trace.store.schema import MISSING
 from tui_trace.trace import graph
+from tui_trace.trace.processes import lane_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -257,13 +258,13 @@ class Replay:
         by_lane = np.argsort(ops.lane, kind="stable")
         groups = np.split(by_lane, np.flatnonzero(np.diff(ops.lane[by_lane])) + 1)
         keys = [self._store.lanes[int(self._store.ops.lane_id[ops.row[group[0]]])] for group in groups]
-        several = len({key.device for key in keys}) > 1
+        labels = lane_labels(self._store.meta, keys)
         return tuple(
             Lane(
                 index=i,
                 device=key.device,
                 stream=key.stream,
-                label=f"g{key.device}/s{key.stream}" if several else f"s{key.stream}",
+                label=labels[i],
                 ops=group,
                 start_ns=int(ops.start_ns[group[0]]),
                 end_ns=int(ops.end_ns[group].max()),

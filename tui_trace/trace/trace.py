@@ -17,21 +17,24 @@ from tui_trace.analysis.graph_dump import GraphDumpError
 from tui_trace.analysis.opnames import clean
 from tui_trace.errors import NotATraceError, TraceAccessError, UnknownReplayError
 from tui_trace.ingest.cache import user_cache
-from tui_trace.ingest.load import load_cached
+from tui_trace.ingest.together import load_together
 from tui_trace.store.kinds import CATEGORY_NAMES, KIND_NAMES
+from tui_trace.store.names import NO_HLO_NAME
 from tui_trace.store.schema import MISSING
 from tui_trace.store.validate import validate
 from tui_trace.trace.annotation import Annotation, explain_annotations
 from tui_trace.trace.graph import attach_graph_dump
+from tui_trace.trace.processes import lane_labels, process_name
 from tui_trace.trace.replay import Family, Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tui_trace.analysis.graph_dump import DumpMatch
-    from tui_trace.ingest.load import Loaded, Progress, Reader
+    from tui_trace.ingest.load import Loaded, Progress
     from tui_trace.ingest.problems import Problem
     from tui_trace.ingest.process import LoaderProcess
+    from tui_trace.ingest.together import Watched
     from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
 
@@ -42,22 +45,29 @@ class Eager:
 
     Attributes:
         ops: How many.
-        lanes: (device, stream) of each lane that holds any, in order.
+        lanes: (device, stream) of each lane that holds any, in order; one pair for each process that has it.
+        labels: What to call each of these lanes.
         figures: What is measured of them, None where there are none.
     """
 
     ops: int
     lanes: tuple[tuple[int, int], ...]
+    labels: tuple[str, ...]
     figures: Figures | None
 
 
 @dataclass(frozen=True, slots=True)
 class OpDetail:
-    """Everything the file says of one op; None for what it does not say."""
+    """Everything the file says of one op; None for what it does not say.
+
+    `process` is the file or the rank it is from, "" where there is only one; `hlo_op` the operation of XLA,
+    "no HLO name" for an op of JAX without one.
+    """
 
     name: str
     kind: str
     category: str
+    process: str
     device: int
     stream: int
     original_stream: int | None
@@ -70,6 +80,7 @@ class OpDetail:
     block: tuple[int, int, int] | None
     registers: int | None
     shared_memory: int | None
+    hlo_op: str | None
     bytes: int | None
 
     @property
@@ -80,18 +91,20 @@ class OpDetail:
 
 
 class Trace:
-    """One trace file.
+    """One trace file, or several that were opened together.
 
     Attributes:
         path: Where it was read from.
+        more: Where the further ones were read from.
         store: All kept events.
         problems: What was wrong with the file.
         complete: It was read to the end that its writer gave it; where false, counts mean "at least".
         reading: More of it is being read: this is what there was when it was asked for.
     """
 
-    def __init__(self, path: Path, loaded: Loaded, *, reading: bool = False) -> None:
+    def __init__(self, path: Path, loaded: Loaded, *, reading: bool = False, more: Sequence[Path] = ()) -> None:
         self.path = path
+        self.more = tuple(more)
         self.reading = reading
         self.store: EventStore = loaded.store
         self.problems: tuple[Problem, ...] = loaded.problems
@@ -99,8 +112,8 @@ class Trace:
 
     @property
     def name(self) -> str:
-        """Name of the file, safe for a terminal."""
-        return clean(self.path.name)
+        """Name of the file, and how many more there are; safe for a terminal."""
+        return title(self.path, len(self.more))
 
     @property
     def clock(self) -> ClockEra:
@@ -116,6 +129,14 @@ class Trace:
     def lane_count(self) -> int:
         """Lanes that hold ops."""
         return len(self.store.lanes)
+
+    @cached_property
+    def hlo_named(self) -> tuple[int, int] | None:
+        """How many ops of JAX there are with an operation of XLA, and in all; None outside JAX."""
+        shapes = list(self.store.shapes)
+        counts = np.bincount(self.store.ops.shape_id, minlength=len(shapes)).tolist()
+        of_jax = [(shape.hlo_op, n) for shape, n in zip(shapes, counts, strict=True) if shape.hlo_op is not None and n]
+        return (sum(n for name, n in of_jax if name), sum(n for _, n in of_jax)) if of_jax else None
 
     @cached_property
     def replays(self) -> tuple[Replay, ...]:
@@ -149,7 +170,8 @@ class Trace:
         ops = self.store.ops
         lanes = [self.store.lanes[i] for i in np.unique(ops.lane_id[rows]).tolist()]
         measured = figures(ops.start_ns[rows], ops.end_ns[rows], ops.kind[rows], ops.lane_id[rows].astype(np.int64))
-        return Eager(rows.size, tuple(sorted({(lane.device, lane.stream) for lane in lanes})), measured)
+        pairs = tuple((lane.device, lane.stream) for lane in lanes)
+        return Eager(rows.size, pairs, lane_labels(self.store.meta, lanes), measured)
 
     def take_graph_dump(self, path: Path) -> tuple[DumpMatch, ...]:
         """Takes the dependencies of graphs from a dump of one of them; call it before links are used.
@@ -240,6 +262,7 @@ class Trace:
             name=clean(self.store.names[int(ops.name_id[row])]),
             kind=KIND_NAMES[int(ops.kind[row])],
             category=CATEGORY_NAMES[int(ops.category[row])],
+            process=process_name(self.store.meta, int(ops.process[row])),
             device=int(ops.device[row]),
             stream=int(ops.stream[row]),
             original_stream=_known(ops.original_stream, row),
@@ -252,12 +275,18 @@ class Trace:
             block=shape.block,
             registers=shape.registers,
             shared_memory=shape.shared_memory,
+            hlo_op=None if shape.hlo_op is None else clean(shape.hlo_op or NO_HLO_NAME),
             bytes=_known(ops.bytes, row),
         )
 
     def validate(self) -> list[str]:
         """Returns one line for each broken invariant of the store; empty unless there is a bug."""
         return validate(self.store)
+
+
+def title(path: Path, more: int = 0) -> str:
+    """Returns what to call a trace of one file, or of several, in a place for one line."""
+    return clean(path.name) + (f" + {more} more" if more else "")
 
 
 def _known(column: IntArray, row: int) -> int | None:
@@ -267,16 +296,17 @@ def _known(column: IntArray, row: int) -> int | None:
 
 def open_trace(
     path: str | os.PathLike[str],
-    *,
+    *more: str | os.PathLike[str],
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     cache: bool = False,
     processes: int = 1,
 ) -> Trace:
-    """Reads a trace.
+    """Reads a trace, or several of one job together.
 
     Args:
         path: A trace of the PyTorch profiler, compressed or not (the content decides, not the name), or a URL.
+        more: Further ones. Each keeps its own processes; times are those of the first one's clock.
         progress: Called now and then with how far reading is.
         cancelled: Asked now and then; true stops reading and keeps what was read.
         cache: Keep the columns in the user's cache folder, and use what is there.
@@ -286,13 +316,14 @@ def open_trace(
         TuiTraceError: There is no such file, it may not be read, or it is no trace.
     """
 
-    def watch(reader: Reader) -> None:
+    def watch(reader: Watched) -> None:
         if progress is not None:
             progress(reader.progress)
 
-    name = os.fspath(path)
-    loaded = load_cached(name, user_cache() if cache else None, watch=watch, cancelled=cancelled, processes=processes)
-    return Trace(Path(name), loaded)
+    names = [os.fspath(name) for name in (path, *more)]
+    kept = user_cache() if cache else None
+    loaded = load_together(names, kept, watch=watch, cancelled=cancelled, processes=processes)
+    return Trace(Path(names[0]), loaded, more=[Path(name) for name in names[1:]])
 
 
 def wait_for_trace(
@@ -313,10 +344,10 @@ def wait_for_trace(
     Raises:
         TuiTraceError: The file is no trace, or may not be read.
     """
-    path = Path(loader.path)
+    path, more = Path(loader.path), [Path(name) for name in loader.more]
 
     def hand_on(loaded: Loaded) -> None:
         if partial is not None:
-            partial(Trace(path, loaded, reading=True))
+            partial(Trace(path, loaded, reading=True, more=more))
 
-    return Trace(path, loader.wait(progress=progress, partial=hand_on, cancelled=cancelled))
+    return Trace(path, loader.wait(progress=progress, partial=hand_on, cancelled=cancelled), more=more)

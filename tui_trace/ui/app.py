@@ -94,7 +94,8 @@ class TraceApp(App[int]):
                 if number is not None:
                     loop.add_signal_handler(number, self._end, number)
         self.theme_changed_signal.subscribe(self, self._recolour)
-        loading = LoadingScreen(self.path, reads=self._loader is None)
+        more = len(self._loader.more) if self._loader is not None else 0
+        loading = LoadingScreen(self.path, reads=self._loader is None, more=more)
         await self.push_screen(loading)
         if self._loader is not None:
             self._wait_for(self._loader, loading.stop)
@@ -150,8 +151,10 @@ class TraceApp(App[int]):
         if explorer is not None:
             explorer.go_on_with(trace)
             return
-        if trace.reading and (self.tour or (self.replay is not None and self.replay > len(trace.replays))):
-            return  # the replay asked for has not been read yet, and the tour speaks of the whole file
+        if trace.reading and self.tour:
+            return  # the tour speaks of the whole file
+        if trace.reading and self.replay is not None and (trace.more or self.replay > len(trace.replays)):
+            return  # the replay asked for has not been read yet, or will have another number with further files
         try:
             start = self._position(trace)
         except TuiTraceError as error:

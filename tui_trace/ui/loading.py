@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tui_trace.errors import TuiTraceError
+from tui_trace.trace import title
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.messages import LoadProgressed, TraceOpened, TraceRefused, WorkerFailed
 from tui_trace.view.paint import BOLD, FAINT, MUTED, TEXT, Line, Run
@@ -76,15 +77,16 @@ class LoadingScreen(Screen[None]):
         Binding("q,ctrl+c", "app.quit", "quit", id="load.quit"),
     ]
 
-    def __init__(self, path: Path, *, reads: bool = True) -> None:
+    def __init__(self, path: Path, *, reads: bool = True, more: int = 0) -> None:
         super().__init__()
         self.path = path
         self.stop = Event()
         self._reads = reads
+        self._title = title(path, more)
 
     def compose(self) -> ComposeResult:
         """One widget."""
-        yield LoadLine(self.path.name)
+        yield LoadLine(self._title)
 
     def on_mount(self) -> None:
         """Starts reading, unless a process of its own does."""

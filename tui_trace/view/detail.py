@@ -51,6 +51,8 @@ def facts(trace: Trace, replay: Replay | None, frame: Frame) -> list[Fact]:
         Fact(
             "lane", f"{_place_of(lane.label, lane.ops, op)} · {CATEGORY_NAMES[scene.category[op]]}, {detail.category}"
         ),
+        *([Fact("from", detail.process)] if detail.process else []),
+        *([Fact("hlo", detail.hlo_op)] if detail.hlo_op is not None else []),
         *_chain_facts(scene, op, eager=replay is None),
         Fact("time", f"{duration(end - start)} from {place(start)} · {at_once} at once"),
         Fact("gap", f"{_gap(scene, lane.ops, op)} before · {_gap_after(scene, lane.ops, op)} after"),

@@ -53,9 +53,9 @@ class ProjectionSet:
 
     def rows(self, scene: Scene) -> Iterator[Row]:
         """One row per lane. The hull may reach beyond the replay that is drawn."""
-        lanes = {(lane.device, lane.stream): i for i, lane in enumerate(scene.lanes)}
+        lanes = {(lane.process, lane.device, lane.stream): i for i, lane in enumerate(scene.lanes)}
         for number, projection in enumerate(self.ordered):
-            lane = lanes.get((projection.device, projection.stream))
+            lane = lanes.get((projection.process, projection.device, projection.stream))
             yield Row(
                 RowKey(RowKind.PROJECTION, number),
                 projection.label,

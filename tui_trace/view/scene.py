@@ -14,6 +14,7 @@ import numpy as np
 
 from tui_trace.analysis.opnames import clean, short_name
 from tui_trace.store.kinds import Kind
+from tui_trace.trace.processes import lane_labels
 from tui_trace.view.categories import category_of
 from tui_trace.view.levels import Levels, copy_only, levels_of
 from tui_trace.view.track import Track
@@ -38,6 +39,7 @@ class Lane:
     device: int
     stream: int
     ops: IntArray
+    process: int = 0
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Scene:
             name_id=ops.name_id.astype(np.int64),
             kind=ops.kind,
             lane_of_op=ops.lane,
-            lanes=tuple(Lane(lane.label, lane.device, lane.stream, lane.ops) for lane in replay.lanes),
+            lanes=tuple(Lane(lane.label, lane.device, lane.stream, lane.ops, replay.process) for lane in replay.lanes),
             levels=Levels(steps.edges_ns - origin, steps.level.astype(np.int64)),
             name=replay.name,
             short_name=replay.short_name,
@@ -201,7 +203,7 @@ def eager_scene(trace: Trace, position: int) -> Scene:
     rank[order] = np.arange(len(ids))
     lane = rank[lane] if len(rows) else np.zeros(0, np.int64)
     keys = [store.lanes[int(ids[i])] for i in order]
-    several = len({key.device for key in keys}) > 1
+    labels = lane_labels(store.meta, keys)
     return Scene(
         position=position,
         origin_ns=origin,
@@ -214,10 +216,11 @@ def eager_scene(trace: Trace, position: int) -> Scene:
         lane_of_op=lane,
         lanes=tuple(
             Lane(
-                f"g{key.device}/s{key.stream}" if several else f"s{key.stream}",
+                labels[i],
                 key.device,
                 key.stream,
                 np.flatnonzero(lane == i),
+                key.process,
             )
             for i, key in enumerate(keys)
         ),

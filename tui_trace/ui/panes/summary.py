@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_trace.report.words import duration
+from tui_trace.trace.processes import process_name
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.view.paint import BOLD, FAULT, MUTED, TEXT, WARN, Line, Paint, Run, fit_line
 from tui_trace.view.projections import sentences
@@ -46,7 +47,9 @@ class StatusLine(LinesWidget):
         if replay is None:
             runs.append(Run("  eager ops" if book.is_eager(state.replay) else "  nothing to show", _HEAD))
             return runs + _problems(trace)
-        runs.append(Run(f"  replay {replay.index}/{len(trace.replays)}", _HEAD))
+        source = process_name(trace.store.meta, replay.process)
+        of = f" of {source}" if source else ""
+        runs.append(Run(f"  replay {replay.index}/{len(trace.replays)}{of}", _HEAD))
         if faults(book, state.replay):
             runs.append(Run("  ! profiler fault", FAULT._replace(ground="head")))
         if replay.figures is not None:
