@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Container
 from textual.reactive import var
-from textual.screen import Screen
 
 from tui_trace.report.text import main_replay
 from tui_trace.ui import bindings
@@ -26,11 +25,11 @@ from tui_trace.ui.panes.summary import StatusLine, SummaryPane
 from tui_trace.ui.panes.timeline import TimelinePane
 from tui_trace.ui.panes.too_small import TooSmall
 from tui_trace.ui.tour import TourScreen
+from tui_trace.ui.typing import TypingScreen
 from tui_trace.view import intents as do
 from tui_trace.view.book import Book
 from tui_trace.view.reduce import reduce
 from tui_trace.view.rows import Mode
-from tui_trace.view.search import Typing
 from tui_trace.view.sizes import Size, size_of
 from tui_trace.view.state import History, ViewState
 
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from tui_trace.trace import Trace
     from tui_trace.view.frame import Frame
     from tui_trace.view.glyphs import Glyphs
+    from tui_trace.view.search import Typing
 
 _PANES = {
     bindings.REPLAYS: "replays",
@@ -51,7 +51,7 @@ _PANES = {
 }
 
 
-class ExplorerScreen(Screen[None]):
+class ExplorerScreen(TypingScreen):
     """One view of one trace."""
 
     BINDINGS: ClassVar = bindings.bindings()
@@ -69,7 +69,6 @@ class ExplorerScreen(Screen[None]):
         self.shape = Size.NORMAL
         self.frame: Frame | None = None
         self._history = History()
-        self._typing: Typing | None = None
 
     # Layout
 
@@ -366,39 +365,20 @@ class ExplorerScreen(Screen[None]):
 
     # Search
 
-    def on_key(self, event: events.Key) -> None:
-        """Takes all keys while a search is typed.
+    @property
+    def typed_query(self) -> str:
+        """What typing begins from: the filter of the annotations where their pane has the keys, else the search."""
+        return self.view.listing.query if self.pane == bindings.ANNOTATIONS else self.view.search
 
-        Not a widget with focus: keys that arrive in one burst with the slash would go past it, since focus moves later
-        than they do.
-        """
-        if self._typing is None:
-            active = self.active_bindings.get(event.key)
-            if active is None or active.binding.action != "search":
-                return
-            self.action_search()
-        else:
-            self._type(*self._typing.after(event.key, event.character))
-            if event.key == "enter" and self.view.search and self.pane != bindings.ANNOTATIONS:
-                self.act(do.StepMatch(1))
-        event.stop()
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Pasted text is typed text."""
-        if self._typing is not None:
-            event.stop()
-            text = self._typing.text + (event.text.splitlines() or [""])[0]
-            self._type(Typing(text, self._typing.before), text)
-
-    def action_search(self) -> None:
-        """Begins to type: what to look for among ops, or which annotations to list where their pane has the keys."""
-        before = self.view.listing.query if self.pane == bindings.ANNOTATIONS else self.view.search
-        self._type(Typing("", before), before)
-
-    def _type(self, typing: Typing | None, query: str) -> None:
-        self._typing = typing
+    def look_for(self, typing: Typing | None, query: str) -> None:
+        """Lists annotations of a name, or looks for ops; on screen is what is being typed."""
         self.query_one(HintLine).typed = None if typing is None else typing.text
         self.act(do.FilterAnnotations(query) if self.pane == bindings.ANNOTATIONS else do.Search(query))
+
+    def typed(self) -> None:
+        """Goes to the first hit among ops."""
+        if self.view.search and self.pane != bindings.ANNOTATIONS:
+            self.act(do.StepMatch(1))
 
     def action_step_match(self, by: int) -> None:
         """Next or previous match."""
