@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tui_trace.ingest.edges import HAS_EDGES, edge_ends
-from tui_trace.ingest.event import Event
+from tui_trace.ingest.event import CompleteEvent, Event, UsualEvent
 from tui_trace.ingest.rescue import events_at_seam, rescue_event
 from tui_trace.ingest.rows import InexactTimesError, RowBuilder
+from tui_trace.ingest.scan import Slice
 
 if TYPE_CHECKING:
     from tui_trace.ingest.layout import Layout
     from tui_trace.ingest.problems import ProblemCounter
-    from tui_trace.ingest.scan import Slice
 
 
 def _any_case(pattern: str) -> bytes:
@@ -24,21 +24,28 @@ def _any_case(pattern: str) -> bytes:
 
 
 NEEDED = re.compile(
-    rb'"cat"\s*:\s*"\s*(?:'
-    + _any_case("kernel|(?:gpu_)?mem(?:cpy|set)|(?:gpu_)?user|runtime")
+    rb'cat"(?<="cat")\s*:\s*"\s*(?!python_f|cpu_op|ac2g)(?:'
+    + _any_case("kernel|gpu_(?:mem(?:cpy|set)|user_annotation)|mem(?:cpy|set)|user|runtime")
     + rb"|[A-Za-z0-9]+_(?:"
     + _any_case("runtime|driver")
     + rb"))"
 )
-"""Matches where a slice holds an event of a needed category, in the spellings of all writers."""
+"""Matches where a slice holds an event of a needed category, in the spellings of all writers.
+
+It starts with `c`, since the search hops from one first byte to the next and quotes are frequent, and turns the most
+frequent categories down first."""
 
 _LARGE_FRACTION = re.compile(rb'"ts"\s*:\s*\d{16}\.(\d+)')
 """Matches times since 1970 with a fraction."""
 
+LONG_RUN_BYTES = 32 << 10
+"""A run of events without a needed one that is worth two more searches."""
+
 _MAX_JOINED = 16
 """Pieces that are tried together where a separator stood inside an event."""
 
-_decode_events = msgspec.json.Decoder(list[Event]).decode
+_decode_usual = msgspec.json.Decoder(list[UsualEvent]).decode
+_decode_any = msgspec.json.Decoder(list[Event]).decode
 
 
 class SliceDecoder:
@@ -68,10 +75,11 @@ class SliceDecoder:
         """
         if layout is not None and b"\n" not in layout.separator:
             self._add_edges(piece, layout)
-        if not self._unread and NEEDED.search(piece.data, piece.start, piece.end) is None:
+        needed = NEEDED.search(piece.data, piece.start, piece.end)
+        if needed is None and not self._unread:
             return
-        if self._floats_are_exact and not self._unread:
-            events = _decode_whole(piece)
+        if needed is not None and self._floats_are_exact and not self._unread:
+            events = _decode_whole(narrowed(piece, layout, needed.start()))
             if events is not None:
                 try:
                     self.rows.add(events)
@@ -79,13 +87,13 @@ class SliceDecoder:
                     self._floats_are_exact = False
                 else:
                     return
-        events = []
+        singles: list[Event] = []
         if not self._floats_are_exact:
             found = _LARGE_FRACTION.finditer(piece.data, piece.start, piece.end)
             self._fraction_digits.update(len(fraction[1]) for fraction in found)
         for text, offset in single_events(piece, layout):
-            events += self._decode_one(text, offset)
-        self.rows.add(events, exact=True)
+            singles += self._decode_one(text, offset)
+        self.rows.add(singles, exact=True)
 
     def _add_edges(self, piece: Slice, layout: Layout) -> None:
         if HAS_EDGES.search(piece.data, piece.start, piece.end) is not None:
@@ -138,6 +146,28 @@ class SliceDecoder:
         self._unread.clear()
 
 
+def narrowed(piece: Slice, layout: Layout | None, needed: int) -> Slice:
+    """Leaves out long runs of events at both ends of a slice that hold nothing needed.
+
+    Args:
+        piece: The slice.
+        layout: The file's layout. Nothing is left out of a file on one line: a separator there may stand between
+            two objects inside one event, and what is between two such cuts looks like events.
+        needed: Position of the first match of `NEEDED`.
+    """
+    if layout is None or b"\n" not in layout.separator:
+        return piece
+    data, start, end = piece.data, piece.start, piece.end
+    if needed - start > LONG_RUN_BYTES:
+        start = max(start, layout.last_cut(data, start, needed) + 1)
+    while end - start > LONG_RUN_BYTES:
+        cut = layout.last_cut(data, start, end - LONG_RUN_BYTES)
+        if cut < 0 or NEEDED.search(data, cut, end) is not None:
+            break
+        end = cut
+    return Slice(data, start, end, piece.offset + start - piece.start)
+
+
 def single_events(piece: Slice, layout: Layout | None) -> list[tuple[bytes, int]]:
     """Splits a slice at its separators into (text, offset in the file)."""
     events = []
@@ -150,15 +180,19 @@ def single_events(piece: Slice, layout: Layout | None) -> list[tuple[bytes, int]
     return events
 
 
-def _decode_whole(piece: Slice) -> list[Event] | None:
-    """Decodes a slice in place: the bytes around it become brackets for the moment."""
+def _decode_whole(piece: Slice) -> list[CompleteEvent] | list[Event] | None:
+    """Decodes a slice in place: the bytes around it become brackets for the moment.
+
+    Returns:
+        Its events, without rows of which nothing is kept where all are usual; None where it does not decode.
+    """
     data, start, end = piece.data, piece.start - 1, piece.end
     before, behind = data[start], data[end : end + 1]
     data[start] = 0x5B
     data[end : end + 1] = b"]"
     try:
-        with memoryview(data) as view:
-            return _decode_events(view[start : end + 1])
+        with memoryview(data) as view, view[start : end + 1] as text:
+            return _decoded(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     finally:
@@ -167,3 +201,11 @@ def _decode_whole(piece: Slice) -> list[Event] | None:
             data[end : end + 1] = behind
         else:
             del data[end:]
+
+
+def _decoded(text: memoryview) -> list[CompleteEvent] | list[Event]:
+    try:
+        events = _decode_usual(text)
+    except msgspec.ValidationError:
+        return _decode_any(text)
+    return [event for event in events if type(event) is CompleteEvent]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -19,26 +19,27 @@ T = TypeVar("T")
 class Args(msgspec.Struct, gc=False, frozen=True):
     """The needed arguments of an event; `MISSING` for what it does not have.
 
-    HIP writes some numbers, and handles, as strings; a string counts as missing unless it is a whole number.
+    In the order in which Kineto writes them, since that is where the decoder looks first. HIP writes some numbers,
+    and handles, as strings; a string counts as missing unless it is a whole number.
     """
 
+    external_id: int | str = msgspec.field(name="External id", default=MISSING)
     device: int | str = MISSING
     stream: int | str = MISSING
     correlation: int | str = MISSING
-    external_id: int | str = msgspec.field(name="External id", default=MISSING)
-    external_id_2021: int | str = msgspec.field(name="external id", default=MISSING)
-    grid: tuple[int, int, int] | None = None
-    block: tuple[int, int, int] | None = None
     registers: int | str | None = msgspec.field(name="registers per thread", default=None)
     shared_memory: int | str | None = msgspec.field(name="shared memory", default=None)
-    bytes: int | str = MISSING
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
     graph_node_id: int | str = msgspec.field(name="graph node id", default=MISSING)
+    bytes: int | str = MISSING
     original_stream: int | str = MISSING
+    external_id_2021: int | str = msgspec.field(name="external id", default=MISSING)
     hlo_op: ClassVar[str | None] = None
 
 
 class Event(msgspec.Struct, gc=False):
-    """One event with the types that current writers give its fields.
+    """One event of any phase and category, with the types that current writers give its fields.
 
     `ts` and `dur` are microseconds off the fast road, nanoseconds off the exact one, NaN where absent.
     """
@@ -51,6 +52,68 @@ class Event(msgspec.Struct, gc=False):
     ts: int | float = math.nan
     dur: int | float = math.nan
     args: Args = Args()
+
+
+_UsualCategory: TypeAlias = Literal[
+    "",
+    "kernel",
+    "gpu_memcpy",
+    "gpu_memset",
+    "cuda_runtime",
+    "cuda_driver",
+    "user_annotation",
+    "gpu_user_annotation",
+    "cpu_op",
+    "python_function",
+    "overhead",
+    "cuda_sync",
+    "Trace",
+]
+"""Literals decode to one object for all rows, so that looking a category up costs no hash."""
+
+
+class CompleteEvent(msgspec.Struct, gc=False, tag_field="ph", tag="X"):
+    """One event of phase X and of a category that Kineto writes; the fields as in `Event`."""
+
+    ph: ClassVar[str] = "X"
+    cat: _UsualCategory = ""
+    name: str = ""
+    pid: int | str = ""
+    tid: int | str = ""
+    ts: int | float = math.nan
+    dur: int | float = math.nan
+    args: Args = Args()
+
+
+class _Passed(msgspec.Struct, gc=False):
+    """A row of which nothing is kept, by its phase and category."""
+
+    cat: Literal["", "ac2g", "fwdbwd", "cpu_instant_event"] = ""
+
+
+class _FlowStart(_Passed, tag_field="ph", tag="s"):
+    pass
+
+
+class _FlowEnd(_Passed, tag_field="ph", tag="f"):
+    pass
+
+
+class _Instant(_Passed, tag_field="ph", tag="i"):
+    pass
+
+
+class _Metadata(_Passed, tag_field="ph", tag="M"):
+    pass
+
+
+UsualEvent: TypeAlias = CompleteEvent | _FlowStart | _FlowEnd | _Instant | _Metadata
+"""What Kineto's files consist of: half of the rows may be flows, which cost next to nothing this way.
+
+A row of another phase or category does not decode as one."""
+
+AnyEvent: TypeAlias = Event | CompleteEvent
+"""Rows of which something is kept."""
 
 
 class _RawArgs(msgspec.Struct, gc=False):

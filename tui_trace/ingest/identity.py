@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,11 +45,9 @@ class Identities:
         """
         process = np.zeros(len(values), np.uint16)
         try:
-            numbers = np.array(values)
-        except OverflowError:
-            numbers = np.array([], object)
-        if numbers.dtype == np.int64:
-            return process, numbers
+            return process, packed(values)
+        except struct.error:
+            pass
         number = np.full(len(values), MISSING, np.int64)
         for i, value in enumerate(values):
             found = _TRAILING_NUMBER.match(str(value))
@@ -58,3 +57,12 @@ class Identities:
             if prefix.startswith("["):
                 process[i] = self._process_ids.setdefault(prefix, len(self._process_ids))
         return process, number
+
+
+def packed(values: Sequence[int | str]) -> IntArray:
+    """Returns whole numbers as a read-only array; `struct` takes half of the time that numpy does.
+
+    Raises:
+        struct.error: One is no whole number, or does not fit.
+    """
+    return np.frombuffer(struct.pack(f"{len(values)}q", *values), np.int64)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from operator import attrgetter
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tui_trace.ingest.clock import EXACT_FLOAT_US, MAX_NS, ns_from_floats
-from tui_trace.ingest.identity import Identities
+from tui_trace.ingest.event import CompleteEvent, Event
+from tui_trace.ingest.identity import Identities, packed
 from tui_trace.ingest.pairs import BeginEndPairs
 from tui_trace.store.chunks import Chunks
 from tui_trace.store.kinds import Category
@@ -20,15 +22,19 @@ from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
 from tui_trace.store.schema import ANNOTATIONS, EDGE_ENDS, LAUNCHES, MISSING, OPS, PROJECTIONS, READ_SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from tui_trace.ingest.edges import EdgeEnd
-    from tui_trace.ingest.event import Args, Event
+    from tui_trace.ingest.event import AnyEvent, Args
     from tui_trace.ingest.problems import ProblemCounter
     from tui_trace.store.schema import Array, IntArray
 
 _INT64_MAX = 2**63 - 1
 _INT32_MAX = 2**31 - 1
+
+# One value in memory, however many rows.
+_NO_NUMBERS = np.broadcast_to(np.int64(MISSING), 2**32)
+_NO_NODES = np.broadcast_to(np.uint64(0), 2**32)
 
 
 class _Row(IntEnum):
@@ -119,7 +125,7 @@ class RowBuilder:
         self.op_count = 0
         self.graph_launch_count = 0
 
-    def add(self, events: Sequence[Event], *, exact: bool = False) -> None:
+    def add(self, events: Sequence[AnyEvent], *, exact: bool = False) -> None:
         """Adds the needed ones among events that follow one another in the file.
 
         Args:
@@ -129,25 +135,29 @@ class RowBuilder:
         Raises:
             InexactTimesError: Times in microseconds are too large for their fraction; decode the events exactly.
         """
-        codes = np.fromiter(map(self._row_of.__getitem__, [e.cat for e in events]), np.uint8, len(events))
+        codes = np.frombuffer(bytes(map(self._row_of.__getitem__, [e.cat for e in events])), np.uint8)
         kept = codes >= _Row.LAUNCH
         ordinal = np.cumsum(kept) + (self._row_count - 1)
         tables = []
-        for schema, places, columns in (
-            (OPS, np.flatnonzero(codes >= _Row.KERNEL), self._ops),
-            (LAUNCHES, np.flatnonzero(codes == _Row.LAUNCH), self._launches),
-            (ANNOTATIONS, np.flatnonzero(codes == _Row.ANNOTATION), self._cpu_rows),
-            (PROJECTIONS, np.flatnonzero(codes == _Row.PROJECTION), self._projections),
+        for schema, wanted, columns in (
+            (OPS, codes >= _Row.KERNEL, self._ops),
+            (LAUNCHES, codes == _Row.LAUNCH, self._launches),
+            (ANNOTATIONS, codes == _Row.ANNOTATION, self._cpu_rows),
+            (PROJECTIONS, codes == _Row.PROJECTION, self._projections),
         ):
+            places = np.flatnonzero(wanted)
             if places.size:
-                chosen = [events[i] for i in places.tolist()]
-                ts = np.array([e.ts for e in chosen])
-                if not exact and ts.dtype == np.float64 and (np.abs(ts) >= EXACT_FLOAT_US).any():
+                chosen = list(events if places.size == len(events) else compress(events, wanted.tolist()))
+                times = None if exact else _usual_times(chosen)
+                if times is None and not exact and _are_inexact(chosen):
                     raise InexactTimesError
-                tables.append((schema, chosen, places, ts, columns))
-        for schema, chosen, places, written, columns in tables:
-            chosen, places, ts, dur = self._whole_events(chosen, places, written, exact=exact)
-            rows = self._times(ts, dur, exact=exact)
+                tables.append((schema, columns, chosen, places, times))
+        for schema, columns, chosen, places, times in tables:
+            if times is None:
+                start, duration, chosen, places = self._unusual_times(chosen, places, exact=exact)
+            else:
+                start, duration = times
+            rows = self._times(start, duration)
             rows["file_row"] = ordinal[places]
             if schema is OPS:
                 rows["category"] = codes[places] - np.uint8(_Row.KERNEL)
@@ -192,25 +202,22 @@ class RowBuilder:
         processes = self._identities.processes
         return Rows(columns, tuple(self.names), tuple(self.shapes), processes, self._row_count)
 
-    def _whole_events(
-        self, events: list[Event], places: IntArray, ts: Array, *, exact: bool
-    ) -> tuple[list[Event], IntArray, Array, Array]:
+    def _unusual_times(
+        self, events: list[AnyEvent], places: IntArray, *, exact: bool
+    ) -> tuple[IntArray, IntArray, list[AnyEvent], IntArray]:
         """Drops, and counts, rows that are no complete event or have no time; sets begin and end rows aside.
 
         Returns:
-            The rest, their places, and their times as written.
+            Starts and durations of the rest in nanoseconds; the rest, and their places.
         """
         limit = MAX_NS if exact else MAX_NS // 1000
-        dur = np.array([e.dur for e in events])
-        if [e.ph for e in events].count("X") == len(events) and _within(ts, limit) and _within(dur, limit):
-            return events, places, ts, dur
         kept = []
         for i, event in enumerate(events):
             if math.isnan(event.ts):
                 self._problems.add("event without a time", event.name)
             elif abs(event.ts) >= limit or abs(event.dur) >= limit:
                 self._problems.add("event with a time out of range", event.name)
-            elif event.ph in ("B", "E"):
+            elif isinstance(event, Event) and event.ph in ("B", "E"):
                 whole = self._pairs.add(event, exact=exact)
                 if whole is not None:
                     self._paired.append(whole)
@@ -222,20 +229,19 @@ class RowBuilder:
                     event.dur = 0
                 kept.append(i)
         events = [events[i] for i in kept]
-        return events, places[kept], np.array([e.ts for e in events]), np.array([e.dur for e in events])
-
-    def _times(self, ts: Array, dur: Array, *, exact: bool) -> dict[str, Array]:
+        start, duration = np.array([e.ts for e in events]), np.array([e.dur for e in events])
         if exact:
-            start, duration = ts.astype(np.int64), dur.astype(np.int64)
-        else:
-            start, duration = ns_from_floats(ts), ns_from_floats(dur)
-        backwards = int((duration < 0).sum())
+            return start.astype(np.int64), duration.astype(np.int64), events, places[kept]
+        return ns_from_floats(start), ns_from_floats(duration), events, places[kept]
+
+    def _times(self, start: IntArray, duration: IntArray) -> dict[str, Array]:
+        backwards = int(np.count_nonzero(duration < 0))
         if backwards:
             self._problems.add("negative duration, kept as 0 long", count=backwards)
             duration = np.maximum(duration, 0)
         return {"start_ns": start, "end_ns": start + duration}
 
-    def _ops(self, events: list[Event]) -> dict[str, Array]:
+    def _ops(self, events: list[AnyEvent]) -> dict[str, Array]:
         args = [e.args for e in events]
         process, pid = self._identities.split([e.pid for e in events])
         device = self._whole("device", [a.device for a in args])
@@ -259,14 +265,15 @@ class RowBuilder:
             "original_stream": self._whole("original_stream", [a.original_stream for a in args]),
         }
 
-    def _launches(self, events: list[Event]) -> dict[str, Array]:
-        self.graph_launch_count += sum("GraphLaunch" in event.name for event in events)
+    def _launches(self, events: list[AnyEvent]) -> dict[str, Array]:
+        names = [e.name for e in events]
+        self.graph_launch_count += sum(names.count(name) for name in set(names) if "GraphLaunch" in name)
         correlation = self._whole("correlation", [e.args.correlation for e in events])
         columns = self._cpu_rows(events)
         del columns["external_id"]
         return {**columns, "correlation": correlation}
 
-    def _cpu_rows(self, events: list[Event]) -> dict[str, Array]:
+    def _cpu_rows(self, events: list[AnyEvent]) -> dict[str, Array]:
         process, pid = self._identities.split([e.pid for e in events])
         return {
             "name_id": self.names.ids_of([e.name for e in events]),
@@ -276,7 +283,7 @@ class RowBuilder:
             "external_id": self._external_ids([e.args for e in events]),
         }
 
-    def _projections(self, events: list[Event]) -> dict[str, Array]:
+    def _projections(self, events: list[AnyEvent]) -> dict[str, Array]:
         columns = self._cpu_rows(events)
         pid = columns.pop("pid")
         columns["device"] = self._devices(pid, pid)
@@ -285,6 +292,9 @@ class RowBuilder:
 
     def _devices(self, devices: IntArray, pid: IntArray) -> Array:
         """Returns device ordinals; the row's pid, else -1, for what is none."""
+        narrow = devices.astype(np.int32)
+        if (narrow == devices).all():
+            return narrow
         odd = (np.abs(devices) > _INT32_MAX) & (devices != MISSING)
         if odd.any():
             self._problems.add("device out of range, left out", count=int(np.count_nonzero(odd)))
@@ -293,8 +303,12 @@ class RowBuilder:
 
     def _whole(self, what: str, values: Sequence[int | str]) -> IntArray:
         """Returns values as int64; MISSING for what is no whole number or does not fit."""
-        if values.count(MISSING) == len(values):
-            return np.broadcast_to(np.int64(MISSING), len(values))  # one value in memory, however many rows
+        if _all_missing(values):
+            return _NO_NUMBERS[: len(values)]
+        try:
+            return packed(values)
+        except struct.error:
+            pass
         try:
             return np.array(values, np.int64)
         except (OverflowError, ValueError):
@@ -314,14 +328,20 @@ class RowBuilder:
     @staticmethod
     def _node_ids(values: Sequence[int | str]) -> Array:
         """Returns graph node ids, which use all 64 bits; 0 for none."""
-        if values.count(MISSING) == len(values):
-            return np.broadcast_to(np.uint64(0), len(values))
+        if _all_missing(values):
+            return _NO_NODES[: len(values)]
+        try:
+            return np.frombuffer(struct.pack(f"{len(values)}Q", *values), np.uint64)
+        except struct.error:
+            pass
         return np.array([n if 0 < (n := _number(value)) < 2**64 else 0 for value in values], np.uint64)
 
     def _shape_ids(self, args: list[Args]) -> Array:
         """Returns the launch shape of each op; shapes are few, so each is checked once."""
         known = len(self._shapes_as_written)
-        written = self._shapes_as_written.ids_of(map(_SHAPE, args))
+        written = self._shapes_as_written.ids_of(
+            [(a.grid, a.block, a.registers, a.shared_memory, a.hlo_op) for a in args]
+        )
         for shape_id in range(known, len(self._shapes_as_written)):
             grid, block, registers, shared_memory, hlo_op = self._shapes_as_written[shape_id]
             self.shapes.append(
@@ -330,12 +350,30 @@ class RowBuilder:
         return written
 
 
-_SHAPE: Callable[[Args], tuple[object, ...]] = attrgetter("grid", "block", "registers", "shared_memory", "hlo_op")
+def _usual_times(events: list[AnyEvent]) -> tuple[IntArray, IntArray] | None:
+    """Returns starts and durations in nanoseconds of complete events with times that doubles hold; None for others."""
+    if not isinstance(events[0], CompleteEvent) and [e.ph for e in events].count("X") < len(events):
+        return None
+    written = [e.ts for e in events]
+    written += [e.dur for e in events]
+    try:
+        microseconds = np.frombuffer(struct.pack(f"{len(written)}d", *written)).reshape(2, -1)
+    except OverflowError:
+        return None
+    if not (np.abs(microseconds) < EXACT_FLOAT_US).all():  # NaN, where there is none, compares as false
+        return None
+    start, duration = ns_from_floats(microseconds)
+    return start, duration
 
 
-def _within(times: Array, limit: int) -> bool:
-    """Tells whether all times are numbers of a size that can be; NaN compares as false, huge integers are objects."""
-    return times.dtype != np.object_ and bool((np.abs(times) < limit).all())
+def _are_inexact(events: list[AnyEvent]) -> bool:
+    """Tells whether a time has a fraction that its double cannot hold."""
+    times = np.array([e.ts for e in events])
+    return times.dtype == np.float64 and bool((np.abs(times) >= EXACT_FLOAT_US).any())
+
+
+def _all_missing(values: Sequence[int | str]) -> bool:
+    return not values or (values[0] == MISSING and values.count(MISSING) == len(values))
 
 
 def _number(value: int | str) -> int:
