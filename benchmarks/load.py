@@ -75,20 +75,27 @@ def measure(code: str, path: Path) -> tuple[float, float]:
 
 
 def run(path: Path, rounds: int, ways: Sequence[str]) -> None:
-    """Prints a table: median seconds and MB, and the ratio to the first way, round by round."""
+    """Prints a table: median seconds and MB, and the ratios to the first two ways, round by round."""
     found = {way: [] for way in ways}  # type: dict[str, list[tuple[float, float]]]
     for _ in range(rounds):
         for way in ways:
             found[way].append(measure(WAYS[way], path))
     size = path.stat().st_size / 1e6
-    print(f"\n{path.name}, {size:,.0f} MB, {rounds} rounds; medians; times faster than {ways[0]} in the same round\n")
-    print("| way | s | MB/s | peak MB | times faster |\n| --- | ---: | ---: | ---: | ---: |")
+    bases = ways[:2]
+    print(f"\n{path.name}, {size:,.0f} MB, {rounds} rounds; medians; times faster than {' and '.join(bases)}\n")
+    print(f"| way | s | MB/s | peak MB | {' | '.join(f'x {base}' for base in bases)} |")
+    print(f"| --- | ---: | ---: | ---: |{' ---: |' * len(bases)}")
     for way in ways:
         seconds = statistics.median(s for s, _ in found[way])
         memory = statistics.median(m for _, m in found[way])
-        ratios = [base / s for (base, _), (s, _) in zip(found[ways[0]], found[way], strict=True)]
-        spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
-        print(f"| {way} | {seconds:.3f} | {size / seconds:,.0f} | {memory:,.0f} | {spread} |")
+        spreads = " | ".join(
+            _spread([b / s for (b, _), (s, _) in zip(found[base], found[way], strict=True)]) for base in bases
+        )
+        print(f"| {way} | {seconds:.3f} | {size / seconds:,.0f} | {memory:,.0f} | {spreads} |")
+
+
+def _spread(ratios: Sequence[float]) -> str:
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
 
 
 def main() -> None:

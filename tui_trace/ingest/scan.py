@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tui_trace.ingest.problems import ProblemCounter
     from tui_trace.ingest.source import ByteSource
 
-BUFFER_BYTES = 8 << 20
+BUFFER_BYTES = 2 << 20
 """Read at a time. The buffer is reused, so that reading costs no page faults."""
 
 SLICE_BYTES = 256 << 10
