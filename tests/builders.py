@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from tui_trace.ingest.load import load
+from tui_trace.store.schema import NAME_COLUMNS
 from tui_trace.trace import open_trace
 
 if TYPE_CHECKING:
@@ -203,8 +204,8 @@ def table_of(store: EventStore, table: Columns) -> list[dict[str, Any]]:
     columns: dict[str, list[Any]] = {}
     for column in table.schema.columns:
         values = getattr(table, column.name).tolist()
-        if column.name == "name_id":
-            columns["name"] = [store.names[i] for i in values]
+        if column.name in NAME_COLUMNS:
+            columns[column.name.removesuffix("_id")] = [store.names[i] for i in values]
         elif column.name == "shape_id":
             columns["shape"] = [store.shapes[i] for i in values]
         elif column.name != "file_row":

@@ -26,6 +26,10 @@ def path_of(name: str) -> Path:
     return FOLDER / f"{name}.json.gz"
 
 
+SINGLE = FOLDER / "single"
+"""Recordings of one case each, without figures beside them."""
+
+
 @cache
 def trace_of(name: str) -> Trace:
     """Returns a recording, read once."""

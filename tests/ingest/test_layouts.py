@@ -50,6 +50,7 @@ def test_every_kept_row_and_column_is_what_the_file_says() -> None:
         "bytes": -(2**63),
         "graph_node_id": 0,
         "original_stream": -(2**63),
+        "mark": "",
     }
     assert [row["category"] for row in found["ops"][1:6]] == [0, 1, 0, 2, 0]
     assert [row["kind"] for row in found["ops"][1:6]] == [0, 1, 0, 3, 2]

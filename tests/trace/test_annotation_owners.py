@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.builders import COPY, GA, UA, E, K, L, Row, trace_of
+from tests.recorded import SINGLE
 from tests.recorded import trace_of as recording
 from tui_trace.analysis.stray_rows import StrayReason
 from tui_trace.report.annotations import figures_line
 from tui_trace.report.explain import fault, notes, why
+from tui_trace.trace import open_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -284,6 +286,21 @@ def test_a_row_whose_lane_was_cut_to_32_bits_is_found(tmp_path: Path) -> None:
         ]
         projection = only(trace_of(tmp_path, rows).annotations[0])
         assert (projection.stream, projection.row_stream, projection.verdict) == (stream, written, "moved")
+
+
+def test_threads_and_open_ranges_of_a_recording() -> None:
+    """Autograd's thread launches the backward pass; the profiler closes a range at the end of its window."""
+    trace = open_trace(SINGLE / "threads_and_open_range.json.gz")
+    of = {a.name: a for a in trace.annotations}
+    assert [(of[name].ops, of[name].foreign_ops) for name in ("fwd 0", "bwd 0", "bwd 1")] == [(4, 0), (1, 6), (1, 6)]
+    assert (of["around a thread"].ops, of["around a thread"].foreign_ops, of["around a thread"].replays) == (1, 6, ())
+    assert [name for name, a in of.items() if a.is_open] == ["never closed"]
+    assert notes(of["never closed"])[0] == (
+        "it was still open when recording ended: its length on the CPU is that of the window"
+    )
+    assert of["decode 2"].pattern == "decode N"
+    assert {p.verdict for a in trace.annotations for p in a.projections} == {"exact"}
+    assert [a.fault for a in trace.annotations] == [None] * 9
 
 
 def test_wrapped_steps_of_a_recording_have_derived_rows() -> None:

@@ -249,6 +249,25 @@ def test_annotation_rows_are_not_gpu_work(tmp_path: Path) -> None:
     assert trace.eager.figures.max_concurrency == 1
 
 
+def test_ops_that_the_program_marked_are_counted_and_the_others_kept(tmp_path: Path) -> None:
+    """Marks of a graph's forward half only: annotated 3 of 6 ops, and six ops in every figure."""
+    marks: list[dict[str, object]] = [
+        {"name": "attn"},
+        {"name": "mlp"},
+        {"str": "norm"},
+        {},
+        {"name": None},
+        {"name": 5},
+    ]
+    rows = [L(1, 5, 3, 5), *(K("k", 0, 7, 20 + 10 * i, 5, 5) for i in range(6))]
+    for row, mark in zip(rows[1:], marks, strict=True):
+        row["args"].update(mark)
+    trace = trace_of(tmp_path, rows)
+    assert "  annotated 3 of 6 ops (mark_kernels at capture)\n" in text_report(trace)
+    assert [trace.op_detail(i).mark for i in range(6)] == ["attn", "mlp", "norm", None, None, None]
+    assert (trace.replays[0].n, trace.replays[0].marked_ops) == (6, 3)
+
+
 def test_an_annotation_around_another_has_no_work_of_its_own(tmp_path: Path) -> None:
     """The inner range launched it all: the outer one has no projection, and its whole length is offered."""
     rows = [

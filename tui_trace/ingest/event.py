@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -21,6 +21,9 @@ class Args(msgspec.Struct, gc=False, frozen=True):
 
     In the order in which Kineto writes them, since that is where the decoder looks first. HIP writes some numbers,
     and handles, as strings; a string counts as missing unless it is a whole number.
+
+    `mark` is what `torch.cuda.graph`'s `mark_kernels` called a kernel; `finished` is false for a range that was still
+    open when recording ended.
     """
 
     external_id: int | str = msgspec.field(name="External id", default=MISSING)
@@ -35,6 +38,9 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     bytes: int | str = MISSING
     original_stream: int | str = MISSING
     external_id_2021: int | str = msgspec.field(name="external id", default=MISSING)
+    finished: Any = True
+    mark: Any = msgspec.field(name="name", default="")
+    old_mark: Any = msgspec.field(name="str", default="")
     hlo_op: ClassVar[str | None] = None
 
 
@@ -129,6 +135,9 @@ class _RawArgs(msgspec.Struct, gc=False):
     bytes: msgspec.Raw = _ABSENT
     graph_node_id: msgspec.Raw = msgspec.field(name="graph node id", default=_ABSENT)
     original_stream: msgspec.Raw = _ABSENT
+    finished: Any = True
+    mark: Any = msgspec.field(name="name", default="")
+    old_mark: Any = msgspec.field(name="str", default="")
 
 
 class _RawEvent(msgspec.Struct, gc=False):
@@ -187,6 +196,9 @@ def _args(raw: _RawArgs) -> Args:
         bytes=_whole(raw.bytes, MISSING),
         graph_node_id=_whole(raw.graph_node_id, MISSING),
         original_stream=_whole(raw.original_stream, MISSING),
+        finished=raw.finished,
+        mark=raw.mark,
+        old_mark=raw.old_mark,
     )
 
 

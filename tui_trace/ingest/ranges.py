@@ -27,7 +27,7 @@ from tui_trace.ingest.scan import Scanner
 from tui_trace.ingest.source import ByteSource
 from tui_trace.store.chunks import Chunks
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
-from tui_trace.store.schema import READ_SCHEMAS
+from tui_trace.store.schema import NAME_COLUMNS, READ_SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ def merge(parts: Sequence[Rows]) -> Rows:
     count = 0
     for part in parts:
         maps: dict[str, Array] = {
-            "name_id": names.ids_of(part.names),
+            **dict.fromkeys(NAME_COLUMNS, names.ids_of(part.names)),
             "shape_id": shapes.ids_of(part.shapes),
             "process": processes.ids_of(part.processes).astype(np.uint16),
         }

@@ -35,6 +35,7 @@ _INT32_MAX = 2**31 - 1
 # One value in memory, however many rows.
 _NO_NUMBERS = np.broadcast_to(np.int64(MISSING), 2**32)
 _NO_NODES = np.broadcast_to(np.uint64(0), 2**32)
+_NO_MARKS = np.broadcast_to(np.uint32(0), 2**32)
 
 
 class _Row(IntEnum):
@@ -142,7 +143,7 @@ class RowBuilder:
         for schema, wanted, columns in (
             (OPS, codes >= _Row.KERNEL, self._ops),
             (LAUNCHES, codes == _Row.LAUNCH, self._launches),
-            (ANNOTATIONS, codes == _Row.ANNOTATION, self._cpu_rows),
+            (ANNOTATIONS, codes == _Row.ANNOTATION, self._annotations),
             (PROJECTIONS, codes == _Row.PROJECTION, self._projections),
         ):
             places = np.flatnonzero(wanted)
@@ -263,6 +264,7 @@ class RowBuilder:
             "bytes": self._whole("bytes", [a.bytes for a in args]),
             "graph_node_id": self._node_ids([a.graph_node_id for a in args]),
             "original_stream": self._whole("original_stream", [a.original_stream for a in args]),
+            "mark_id": self._mark_ids(args),
         }
 
     def _launches(self, events: list[AnyEvent]) -> dict[str, Array]:
@@ -282,6 +284,10 @@ class RowBuilder:
             "tid": self._identities.split([e.tid for e in events])[1],
             "external_id": self._external_ids([e.args for e in events]),
         }
+
+    def _annotations(self, events: list[AnyEvent]) -> dict[str, Array]:
+        is_open = [event.args.finished in (False, "false") for event in events]
+        return {**self._cpu_rows(events), "is_open": np.array(is_open, bool)}
 
     def _projections(self, events: list[AnyEvent]) -> dict[str, Array]:
         columns = self._cpu_rows(events)
@@ -335,6 +341,12 @@ class RowBuilder:
         except struct.error:
             pass
         return np.array([n if 0 < (n := _number(value)) < 2**64 else 0 for value in values], np.uint64)
+
+    def _mark_ids(self, args: list[Args]) -> Array:
+        marks = [a.mark or a.old_mark for a in args]
+        if marks.count("") == len(marks):
+            return _NO_MARKS[: len(marks)]
+        return self.names.ids_of([mark if isinstance(mark, str) else "" for mark in marks])
 
     def _shape_ids(self, args: list[Args]) -> Array:
         """Returns the launch shape of each op; shapes are few, so each is checked once."""

@@ -226,6 +226,8 @@ def _labels(projections: Sequence[Projection]) -> str:
 def notes(annotation: Annotation) -> list[str]:
     """Returns what else one should know of an annotation: whose work it is, and whose it is not."""
     said = []
+    if annotation.is_open:
+        said.append("it was still open when recording ended: its length on the CPU is that of the window")
     if len(annotation.replays) > 1:
         said.append(f"it owns {len(annotation.replays)} replays: its projections hold the time between them")
     if annotation.replays and annotation.eager_ops:

@@ -52,6 +52,8 @@ def _lines(trace: Trace) -> Iterable[str]:
         yield f"REPLAY {replay.index}"
         yield f"  {words.levels(replay)}"
         yield f"  {_sum_against_union(replay)}"
+        if replay.marked_ops:
+            yield f"  annotated {count(replay.marked_ops)} of {plural(replay.n, 'op')} (mark_kernels at capture)"
         yield f"  lanes by ops  {words.lane_groups(replay.figures.lane_op_counts)}"
         yield ""
         yield "CHAINS  (inferred from lanes and times; see `tui-trace links`)"

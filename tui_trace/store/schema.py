@@ -60,6 +60,7 @@ _ROW = Column("file_row", "int64", "rows", "Position among the rows that are kep
 _START = Column("start_ns", "int64", "ns", "Start on the trace's own clock, exact from the text of `ts`.")
 _END = Column("end_ns", "int64", "ns", "End: start + `dur`, exact from the text.")
 _NAME = Column("name_id", "uint32", "name id", "Interned name; 0 where the event has none.")
+_MARK = Column("mark_id", "uint32", "name id", "Interned text that the program marked the op with; 0 for none.")
 _PROCESS = Column("process", "uint16", "process id", "Source process; merged files hold several. 0 in a plain file.")
 
 OPS = Schema(
@@ -86,6 +87,7 @@ OPS = Schema(
             "stream id",
             "CUPTI stream of an op moved to a logical lane; else MISSING.",
         ),
+        _MARK,
         _ROW,
     ),
 )
@@ -117,6 +119,7 @@ ANNOTATIONS = Schema(
         Column("pid", "int64", "process", "Host process as written; MISSING where it is no number."),
         Column("tid", "int64", "thread", "Host thread."),
         Column("external_id", "int64", "id", "Id its projections share; MISSING where absent."),
+        Column("is_open", "bool", "flag", "It was still open when recording ended: its end is that of the window."),
         _ROW,
     ),
 )
@@ -160,6 +163,9 @@ EDGE_ENDS = Schema(
         Column("time_ns", "int64", "ns", "Time of the flow row: within its op."),
     ),
 )
+
+NAME_COLUMNS = (_NAME.name, _MARK.name)
+"""Columns that hold ids of interned names."""
 
 READ_SCHEMAS = (OPS, LAUNCHES, ANNOTATIONS, PROJECTIONS, EDGE_ENDS)
 """The tables as read, before a store is built."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from tui_trace.store.events import EventStore, LaneKey, Tables, TraceMeta
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
-from tui_trace.store.schema import ANNOTATIONS, EDGES, LAUNCHES, OPS, PROJECTIONS, Columns
+from tui_trace.store.schema import ANNOTATIONS, EDGES, LAUNCHES, NAME_COLUMNS, OPS, PROJECTIONS, Columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def join_stores(stores: Sequence[EventStore], shifts_ns: Sequence[int], labels: 
     process_counts = [len(store.meta.processes) for store in stores]
     maps: list[dict[str, Array]] = [
         {
-            "name_id": names.ids_of(store.names),
+            **dict.fromkeys(NAME_COLUMNS, names.ids_of(store.names)),
             "shape_id": shapes.ids_of(store.shapes),
             "lane_id": np.arange(sum(lane_counts[:i]), sum(lane_counts[: i + 1])),
             "process": np.arange(sum(process_counts[:i]), sum(process_counts[: i + 1])),

@@ -44,6 +44,7 @@ class Annotation:
         thread: Thread that annotated, "pid/tid".
         cpu_start_ns: Start on the CPU.
         cpu_end_ns: End on the CPU.
+        is_open: It was still open when recording ended, so its end is that of the window.
         launches: Launches it owns: those made with it innermost.
         replays: `Replay.index` of each replay it owns.
         queue_ns: From the start of the launch of its first op to that op, None without ops.
@@ -64,6 +65,7 @@ class Annotation:
     thread: str
     cpu_start_ns: int
     cpu_end_ns: int
+    is_open: bool
     launches: int
     replays: tuple[int, ...]
     queue_ns: int | None
@@ -221,6 +223,7 @@ def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[A
             thread=_thread(int(table.pid[row]), int(table.tid[row])),
             cpu_start_ns=int(table.start_ns[row]),
             cpu_end_ns=int(table.end_ns[row]),
+            is_open=bool(table.is_open[row]),
             launches=launches[row],
             replays=tuple(own_replays.get(row, ())),
             queue_ns=_queue(store, op_rows),

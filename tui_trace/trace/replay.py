@@ -279,6 +279,11 @@ class Replay:
         return figures(self.ops.start_ns, self.ops.end_ns, self.ops.kind, self.ops.lane)
 
     @cached_property
+    def marked_ops(self) -> int:
+        """How many of its ops the program marked with a text of its own while the graph was captured."""
+        return int(np.count_nonzero(self._store.ops.mark_id[self._rows]))
+
+    @cached_property
     def concurrency(self) -> Steps:
         """How many of its ops run at each moment of its span."""
         return steps(self.ops.start_ns, self.ops.end_ns)

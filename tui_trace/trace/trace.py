@@ -61,7 +61,8 @@ class OpDetail:
     """Everything the file says of one op; None for what it does not say.
 
     `process` is the file or the rank it is from, "" where there is only one; `hlo_op` the operation of XLA,
-    "no HLO name" for an op of JAX without one.
+    "no HLO name" for an op of JAX without one; `mark` the text that the program marked it with while the graph was
+    captured (`mark_kernels`).
     """
 
     name: str
@@ -81,6 +82,7 @@ class OpDetail:
     registers: int | None
     shared_memory: int | None
     hlo_op: str | None
+    mark: str | None
     bytes: int | None
 
     @property
@@ -275,6 +277,7 @@ class Trace:
             block=shape.block,
             registers=shape.registers,
             shared_memory=shape.shared_memory,
+            mark=clean(self.store.names[int(ops.mark_id[row])]) or None,
             hlo_op=None if shape.hlo_op is None else clean(shape.hlo_op or NO_HLO_NAME),
             bytes=_known(ops.bytes, row),
         )

@@ -52,6 +52,7 @@ def facts(trace: Trace, replay: Replay | None, frame: Frame) -> list[Fact]:
             "lane", f"{_place_of(lane.label, lane.ops, op)} · {CATEGORY_NAMES[scene.category[op]]}, {detail.category}"
         ),
         *([Fact("from", detail.process)] if detail.process else []),
+        *([Fact("mark", detail.mark)] if detail.mark is not None else []),
         *([Fact("hlo", detail.hlo_op)] if detail.hlo_op is not None else []),
         *_chain_facts(scene, op, eager=replay is None),
         Fact("time", f"{duration(end - start)} from {place(start)} · {at_once} at once"),
