@@ -35,8 +35,8 @@ def test_a_packed_lane(tmp_path: Path) -> None:
         "exact",
         "packed",
         (
-            "105.0 µs because this lane holds 3 ops (2 a, 1 b) from 0 ns (a) to 105.0 µs (a); busy 105.0 µs of that "
-            "(100.0 %); all of its work is on this lane."
+            "105.0 µs because this lane holds 3 ops (2 a, 1 b) from the start (a) to the end (a) of the step; busy "
+            "105.0 µs of that (100.0 %)."
         ),
     )
 
@@ -55,15 +55,15 @@ def test_a_spread_lane(tmp_path: Path) -> None:
         "exact",
         "spread",
         (
-            "130.0 µs because this lane holds 2 a from 0 ns to 130.0 µs; busy 100.0 µs of that (76.9 %); the step "
-            "itself is 130.0 µs. Largest hole: 30.0 µs at 50.0 µs, when the branch x ran for 50.0 % of it on 1 other "
-            "lane."
+            "130.0 µs because this lane holds 2 ops, all a, from the start to the end of the step; busy 100.0 µs of "
+            "that (76.9 %). Largest hole: 30.0 µs at 50.0 µs: the branch x ran for 50.0 % of it on 1 other lane, "
+            "nothing for 50.0 %."
         ),
     )
     assert found[8] == (
         "exact",
         "single_op",
-        "25.0 µs because this lane holds one op of it, x; the step itself is 130.0 µs.",
+        "25.0 µs because this lane holds one op of it, x, at 40.0 µs; the step itself is 130.0 µs.",
     )
 
 
@@ -75,15 +75,14 @@ def test_a_scattered_lane(tmp_path: Path) -> None:
     assert sentences(tmp_path, [*rows, *busy])[7] == (
         "derived",
         "scattered",
-        "481.0 µs because this lane holds 3 norm from 0 ns to 481.0 µs; busy 3.0 µs of that (0.6 %); the step itself "
-        "is 481.0 µs." + derived + " Its ops come in 3 bursts. Largest holes: 299.0 µs at 181.0 µs, when the branch "
-        "gemm → add → mul ran for 80.3 % of it on 1 other lane; 179.0 µs at 1.0 µs, when the branch gemm → add → mul "
-        "ran for 95.0 % of it on 1 other lane.",
+        "481.0 µs because this lane holds 3 ops, all norm, from the start to the end of the step; busy 3.0 µs of that "
+        "(0.6 %)." + derived + " Its ops come in 3 bursts. Largest hole: 299.0 µs at 181.0 µs: the branch gemm → add → "
+        "mul ran for 80.3 % of it on 1 other lane, nothing for 19.7 %.",
     )
     assert sentences(tmp_path, rows)[7][2] == (
-        "481.0 µs because this lane holds 3 norm from 0 ns to 481.0 µs; busy 3.0 µs of that (0.6 %); all of its work "
-        "is on this lane." + derived + " Its ops come in 3 bursts. Largest holes: 299.0 µs at 181.0 µs, when no other "
-        "lane ran anything; 179.0 µs at 1.0 µs, when no other lane ran anything."
+        "481.0 µs because this lane holds 3 ops, all norm, from the start to the end of the step; busy 3.0 µs of that "
+        "(0.6 %)." + derived + " Its ops come in 3 bursts. Largest hole: 299.0 µs at 181.0 µs, when nothing ran on any "
+        "lane."
     )
 
 
@@ -112,14 +111,19 @@ def test_rows_that_are_cut_short_say_where_and_by_how_much(tmp_path: Path) -> No
     ]
     found = sentences(tmp_path, rows)
     assert [found[lane][0] for lane in (7, 8, 9, 10)] == ["exact", "cut_short", "cut_short", "cut_short"]
-    endings = [
-        found[lane][2].partition("the step itself is 25.0 µs.")[2].partition(" Largest")[0] for lane in (7, 8, 9, 10)
+    leads = [re.split(" because|: this", found[lane][2])[0] for lane in (7, 8, 9, 10)]
+    assert leads == [
+        "25.0 µs",
+        "20.0 µs in the file, cut short; it should be 25.0 µs",
+        "15.0 µs in the file, cut short; it should be 25.0 µs",
+        "21.0 µs in the file, cut short; it should be 25.0 µs",
     ]
-    assert endings == [
-        "",
-        " The profiler's row starts 5.0 µs late: it leaves out 1 op.",
-        " The profiler's row ends 10.0 µs early: it leaves out 1 op.",
-        " The profiler's row starts 1.0 µs late and ends 3.0 µs early: it leaves out 2 ops.",
+    lost = [re.findall("The row .*? ops?[.]", found[lane][2]) for lane in (7, 8, 9, 10)]
+    assert lost == [
+        [],
+        ["The row starts 5.0 µs late and leaves out 1 of 3 ops."],
+        ["The row ends 10.0 µs early and leaves out 1 of 3 ops."],
+        ["The row starts 1.0 µs late and ends 3.0 µs early and leaves out 2 of 3 ops."],
     ]
 
 
@@ -130,8 +134,8 @@ def test_a_missing_row_says_what_is_left_out(tmp_path: Path) -> None:
         "missing",
         "packed",
         (
-            "10.0 µs because this lane holds 2 b from 0 ns to 10.0 µs; busy 10.0 µs of that (100.0 %); "
-            "the step itself is 50.0 µs. The profiler wrote no row here: 2 ops left out."
+            "No row in the file; it would be 10.0 µs: this lane holds 2 ops, all b, from the start to 10.0 µs; busy "
+            "10.0 µs of that (100.0 %); the step itself is 50.0 µs."
         ),
     )
 
@@ -155,7 +159,7 @@ def test_a_row_that_reaches_beyond_its_ops_is_called_moved(tmp_path: Path) -> No
         "moved",
         "single_op",
         (
-            "50.0 µs because this lane holds one op of it, a; the step itself is 50.0 µs. "
+            "50.0 µs because this lane holds one op of it, a, at 0 ns. "
             "The row in the file does not fit these ops: it reaches beyond them."
         ),
     )
@@ -169,7 +173,7 @@ def test_faults_of_an_annotation_are_one_line(tmp_path: Path) -> None:
     assert fault(annotation) == (
         "the profiler cut 1 projection short by up to 5.0 µs (s8; 1 op) and left 6 of 8 out "
         "(s9, s10, s11, s12 and 2 more; 18 ops) and drew 1 row that fits no ops of it (s40); "
-        "the loss begins at 0 ns and ends at 25.0 µs of 25.0 µs"
+        "the loss begins at 0 ns of 25.0 µs and lasts to the end"
     )
     (fine,) = trace_of(tmp_path, [*STEP, K("z", 0, 7, 100, 5, 1), row(7, 100, 5)]).annotations
     assert fault(fine) is None

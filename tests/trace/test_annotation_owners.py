@@ -87,7 +87,7 @@ def test_a_name_inside_itself_is_two_annotations(tmp_path: Path) -> None:
         (1, 0, 2, "exact"),
         (2, 1, 1, "exact"),
     ]
-    assert notes(outer) == ["1 annotation of the same name inside it: what they launched is theirs"]
+    assert notes(outer) == ["1 annotation of the same name inside it: what it launched is its own"]
     assert (outer.hull_ns, outer.busy_ns, outer.idle_ns) == (85_000, 10_000, 75_000)
 
 
@@ -110,11 +110,11 @@ def test_an_annotation_may_own_two_replays(tmp_path: Path) -> None:
     rows += [ga("steps", 7, 20, 65, 9), ga("steps", 8, 25, 70, 9)]
     (annotation,) = trace_of(tmp_path, rows).annotations
     assert (annotation.launches, annotation.replays, annotation.queue_ns) == (2, (1, 2), 10_000)
-    assert notes(annotation) == ["it owns 2 replays: its projections hold the time between them"]
+    assert notes(annotation) == ["it owns 2 replays, so its projections include the time between them"]
     assert why(annotation.projections[0], annotation) == (
-        "45.0 µs because this lane holds 2 a of replays 1 and 2 from 0 ns to 45.0 µs; busy 10.0 µs of that (22.2 %); "
-        "the step itself is 50.0 µs. Largest hole: 35.0 µs at 5.0 µs, when the main chain (b) ran for 14.3 % of it on "
-        "1 other lane."
+        "45.0 µs because this lane holds 2 ops, all a, of replays 1 and 2 from the start to 45.0 µs; busy 10.0 µs of "
+        "that (22.2 %); the annotation itself lasts 50.0 µs. Largest hole: 35.0 µs at 5.0 µs: nothing ran for 85.7 % "
+        "of it, the main chain of replay 1 (b) for 14.3 %."
     )
 
 
@@ -128,11 +128,12 @@ def test_a_step_over_several_annotations_is_split_as_it_was_launched(tmp_path: P
     assert (step.outer_hull_ns, [p.stream for p in step.derived]) == (45_000, [7, 8])
     assert [p.verdict for p in step.derived] == ["derived", "derived"]
     assert why(step.derived[1], step) == (
-        "15.0 µs because this lane holds one op of it, m; the step itself is 45.0 µs. "
+        "15.0 µs because this lane holds one op of it, m, at 30.0 µs; the annotation itself lasts 45.0 µs. "
         "It has no row of its own in the file: computed from the annotations inside it."
     )
     assert figures_line(step) == (
-        "no projection of its own: the annotations inside it launched all of its 2 ops on 2 lanes; really 45.0 µs long"
+        "really 45.0 µs long (busy 20.0 µs, idle 25.0 µs); no projection of its own: the annotations inside it "
+        "launched all of its 2 ops on 2 lanes"
     )
 
 
@@ -142,8 +143,8 @@ def test_eager_work_beside_a_replay_is_told_apart(tmp_path: Path) -> None:
     rows += [K("e", 0, 7, 20, 5, 1), K("g", 0, 7, 25, 5, 2), K("g", 0, 7, 30, 5, 2), ga("step", 7, 20, 35, 9)]
     (annotation,) = trace_of(tmp_path, rows).annotations
     assert (annotation.eager_ops, only(annotation).eager_ops, annotation.replays) == (1, 1, (1,))
-    assert "holds 3 ops (2 g, 1 e), 1 of them eager from" in why(only(annotation), annotation)
-    assert notes(annotation) == ["1 of its 3 ops is eager, the others of a graph"]
+    assert "holds 3 ops (2 g, 1 e), 1 of them eager, from" in why(only(annotation), annotation)
+    assert notes(annotation) == ["1 of its 3 ops is eager, the others belong to its replay"]
 
 
 def test_work_on_several_devices_is_one_annotation(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_work_on_several_devices_is_one_annotation(tmp_path: Path) -> None:
     assert (annotation.devices, annotation.hull_ns, annotation.lanes) == ((0, 1), 30_000, 2)
     assert [(p.label, p.verdict) for p in annotation.projections] == [("g0/s7", "exact"), ("g1/s7", "missing")]
     assert fault(annotation) == (
-        "the profiler left 1 of 2 out (g1/s7; 1 op); the loss begins at 20.0 µs and ends at 30.0 µs of 30.0 µs"
+        "the profiler left 1 of 2 out (g1/s7; 1 op); the loss begins at 20.0 µs of 30.0 µs and lasts to the end"
     )
     assert notes(annotation) == ["its work runs on 2 devices"]
 
@@ -197,9 +198,7 @@ def test_an_annotation_that_was_still_open_has_a_row_and_no_length(tmp_path: Pat
         "the annotation was still open when recording ended, so its CPU row has no length; the file has a row of "
         "5.0 µs here: it covers 1 op launched after it began, and fits it to the nanosecond."
     )
-    assert fault(annotation) == (
-        "the profiler closed the annotation at no length, since it was still open when recording ended (s7)"
-    )
+    assert fault(annotation) == ("the profiler gave it no length, since it was still open when recording ended (s7)")
 
 
 def test_a_row_left_over_from_an_older_step_is_called_stale(tmp_path: Path) -> None:

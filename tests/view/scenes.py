@@ -113,6 +113,10 @@ class FakeShelf:
             return tuple(positions)
         return tuple(sorted(positions, key=lambda p: -self.scenes[p].span_ns))
 
+    def counterpart(self, annotation: int, position: int) -> int | None:  # a shelf knows no names
+        """No annotation of another replay."""
+        return None
+
     def replay_of(self, annotation: int, current: int) -> int | None:
         """The replay to draw an annotation in."""
         own = self.owned.get(annotation, ())

@@ -203,7 +203,7 @@ def test_projections_are_rows_with_their_hulls_in_order_of_time() -> None:
     projections = book.projections(state)
     assert isinstance(projections, ProjectionSet)
     assert "ends 44.1 ms early" in sentences(projections, 0)[0]
-    assert "wrote no row here" in sentences(projections, 63)[0]
+    assert "No row in the file" in sentences(projections, 63)[0]
 
 
 def test_lanes_and_chains_of_a_recording_hold_the_same_ops() -> None:

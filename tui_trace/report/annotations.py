@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GROUPS_SHOWN = 12
 
+_ORIGIN = "times within a sentence count from the annotation's first op on any lane"
+
 VERDICT_WORDS = {
     "cut_short": "cut short",
     "missing": "missing",
@@ -45,20 +47,21 @@ def summary_lines(trace: Trace) -> Iterable[str]:
     yield from _longest_and_shortest(with_work)
     without = len(trace.annotations) - len(with_work)
     if without:
-        yield f"  {plural(without, 'annotation')} without GPU work of their own: what is inside launched it, or nothing"
+        itself = "itself" if without == 1 else "themselves"
+        yield f"  {plural(without, 'annotation')} launched nothing {itself}"
 
 
 def annotations_text(trace: Trace) -> str:
     """Returns every annotation with GPU work, nested as they are, and a sentence for each of its projections."""
-    lines: list[str] = []
+    lines = [_ORIGIN, ""] if trace.annotations else []
     idle = 0
     for annotation in trace.annotations:
-        if annotation.projections or annotation.outer_op_rows.size:
+        if annotation.projections or annotation.outer_hull_ns is not None:
             lines += [*_annotation_lines(annotation), ""]
         else:
             idle += 1
     if idle:
-        lines.append(f"{plural(idle, 'annotation')} without GPU work, of their own or inside")
+        lines.append(f"{plural(idle, 'annotation')} launched nothing, and nothing inside did")
     if not trace.annotations:
         lines.append("no annotations: record_function ranges need the profiler's CPU activity")
     return "\n".join(lines) + "\n"
@@ -85,7 +88,9 @@ def cpu_line(annotation: Annotation) -> str:
     launches = plural(annotation.launches, "launch", "launches")
     of = f" of {annotation.source}" if annotation.source else ""
     length = duration(annotation.cpu_end_ns - annotation.cpu_start_ns)
-    said = f"cpu {length} on thread {annotation.thread}{of}, {launches}"
+    process, _, thread = annotation.thread.partition("/")
+    where = process if process == thread else annotation.thread
+    said = f"cpu {length} on thread {where}{of}, {launches}"
     if annotation.queue_ns is not None:
         said += f", first op {duration(annotation.queue_ns)} after its launch began"
     return said
@@ -98,25 +103,32 @@ def title(annotation: Annotation) -> str:
 
 def figures_line(annotation: Annotation) -> str:
     """Returns an annotation's counts and lengths in one line."""
-    if not annotation.ops:
-        return _figures_without_ops(annotation)
-    busy, idle = duration(annotation.busy_ns), duration(annotation.idle_ns)
-    return (
-        f"{owner(annotation.replays)}, {plural(annotation.ops, 'op')} on {plural(annotation.lanes, 'lane')}, really "
-        f"{duration(annotation.hull_ns)} long (busy {busy}, idle {idle}), "
-        f"projections {_durations(_hulls([annotation]))}: {verdict_counts(annotation.projections)}"
-    )
-
-
-def _figures_without_ops(annotation: Annotation) -> str:
     if annotation.outer_hull_ns is None:
-        return f"no ops of its own: {verdict_counts(annotation.projections)}"
-    derived = annotation.derived
-    return (
-        f"no projection of its own: the annotations inside it launched all of its "
-        f"{plural(annotation.outer_op_rows.size, 'op')} on {plural(len(derived), 'lane')}; really "
-        f"{duration(annotation.outer_hull_ns)} long"
+        rows = plural(len(annotation.projections), "row")
+        return f"no op of its own, {rows} in the file" if annotation.projections else "no GPU work"
+    took = (
+        f"really {duration(annotation.outer_hull_ns)} long (busy {duration(annotation.outer_busy_ns)}, "
+        f"idle {duration(annotation.outer_idle_ns)})"
     )
+    if not annotation.ops:
+        return (
+            f"{took}; no projection of its own: the annotations inside it launched all of its "
+            f"{plural(annotation.outer_op_rows.size, 'op')} on {plural(len(annotation.derived), 'lane')}"
+        )
+    ops = f"{plural(annotation.ops, 'op')} on {plural(annotation.lanes, 'lane')}"
+    if annotation.outer_op_rows.size > annotation.ops:
+        took += f" with the annotations inside it, {duration(annotation.hull_ns)} without"
+        ops += " of its own"
+    return f"{owner(annotation.replays)}, {ops}, {took}; {drawn_lengths([annotation])}"
+
+
+def drawn_lengths(annotations: Sequence[Annotation]) -> str:
+    """Returns how long projections are drawn, and how many have which verdict."""
+    projections = [p for a in annotations for p in a.projections]
+    lengths = _durations([p.drawn_ns for p in projections if p.drawn_ns is not None])
+    if projections and all(p.verdict == "derived" for p in projections):
+        return f"no projections in the file, derived ones {lengths}"
+    return f"projections {lengths}: {verdict_counts(projections)}"
 
 
 def verdict_counts(projections: Iterable[Projection]) -> str:
@@ -149,10 +161,9 @@ def _group_line(group: Sequence[Annotation]) -> str:
     names = {annotation.name for annotation in group}
     name = group[0].name if len(names) == 1 else group[0].pattern
     hulls = [a.hull_ns for a in group if a.hull_ns is not None]
-    lengths = _durations(_hulls(group))
     return (
         f"{name} ×{len(group)}  {owner([i for a in group for i in a.replays])}, {_range(a.ops for a in group)} on "
-        f"{plural(group[0].lanes, 'lane')} each, really {_durations(hulls)} long, projections {lengths}"
+        f"{plural(group[0].lanes, 'lane')} each, really {_durations(hulls)} long, {drawn_lengths(group)}"
     )
 
 
@@ -160,14 +171,12 @@ def _longest_and_shortest(annotations: Sequence[Annotation]) -> Iterable[str]:
     owners = [a for a in annotations if a.replays and a.lanes > 1] or [a for a in annotations if a.lanes]
     if not owners:
         return
-    annotation = max(owners, key=lambda a: a.lanes)
-    drawn = sorted((p for p in annotation.projections if p.ops), key=lambda p: p.hull_ns or 0)
-    for label, projection in (("longest", drawn[-1]), ("shortest", drawn[0])):
+    annotation = max(owners, key=lambda a: (a.lanes, a.ops))
+    drawn = [p for p in annotation.projections if p.ops and p.drawn_ns is not None]
+    drawn.sort(key=lambda p: p.drawn_ns or 0)
+    ends = (("longest", drawn[-1]), ("shortest", drawn[0])) if len(drawn) > 1 else [("the", p) for p in drawn]
+    for label, projection in ends:
         yield f"  {label} projection of {title(annotation)} ({projection.label}): {why(projection, annotation)}"
-
-
-def _hulls(annotations: Iterable[Annotation]) -> list[int]:
-    return [p.hull_ns for a in annotations for p in a.projections if p.hull_ns is not None]
 
 
 def _range(values: Iterable[int]) -> str:

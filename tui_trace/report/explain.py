@@ -15,34 +15,26 @@ if TYPE_CHECKING:
 
     from tui_trace.trace import Annotation, Elsewhere, Hole, Projection
 
-SECOND_HOLE_SHARE = 0.5
-"""The second largest hole is told as well when it is at least this share of the largest."""
-
 LEAST_SHARE = 0.01
 """Work that filled less than this share of a hole is not told of, unless nothing else ran."""
+
+LEAST_IDLE_SHARE = 0.1
+"""Pauses between ops are told of where they make up this share of a hole."""
 
 _LANES_NAMED = 4
 
 
 def why(projection: Projection, annotation: Annotation) -> str:
-    """Returns the sentence that explains the length of a projection, from its ops."""
+    """Returns the sentences that explain the length of a projection, from its ops."""
     origin, length = _frame(annotation)
-    if projection.start_ns is None or projection.end_ns is None or origin is None:
+    hull = projection.hull_ns
+    if hull is None or origin is None or length is None:
         return _stray(projection)
-    hull = projection.end_ns - projection.start_ns
-    if projection.shape == "single_op":
-        what = f"holds one op of it, {projection.name_of(projection.first_row)}"
-    else:
-        what = (
-            f"holds {_what(projection)} {_bounds(projection, origin)}; busy {duration(projection.busy_ns)} of that "
-            f"({percent(projection.busy_ns, hull)})"
-        )
-    whole = _whole(annotation, hull, length)
+    said = f"{_lead(projection, hull)} this lane {_held(projection, annotation, origin, length)}"
+    if hull != length:
+        said += f"; {_noun(annotation)} itself {'is' if len(annotation.replays) == 1 else 'lasts'} {duration(length)}"
     # Holes come last: they take the most words, and a small screen may cut them off.
-    return (
-        f"{duration(hull)} because this lane {what}; {whole}."
-        f"{_verdict(projection, annotation)}{_holes(projection, origin)}"
-    )
+    return f"{said}.{_lost(projection)}{_source(projection, annotation)}{_holes(projection, origin)}"
 
 
 def _frame(annotation: Annotation) -> tuple[int | None, int | None]:
@@ -52,90 +44,74 @@ def _frame(annotation: Annotation) -> tuple[int | None, int | None]:
     return annotation.outer_start_ns, annotation.outer_hull_ns
 
 
-def _whole(annotation: Annotation, hull: int, length: int | None) -> str:
-    lanes = annotation.lanes or len(annotation.derived)
-    if lanes == 1 and hull == length:
-        return "all of its work is on this lane"
-    what = "the step itself is" if annotation.replays or not annotation.ops else "all of its work takes"
-    return f"{what} {duration(length)}"
+def _noun(annotation: Annotation) -> str:
+    return "the step" if len(annotation.replays) == 1 else "the annotation"
+
+
+def _lead(projection: Projection, hull: int) -> str:
+    """Begins with the length that the file has, so that it is found there."""
+    if projection.verdict == "missing":
+        return f"No row in the file; it would be {duration(hull)}:"
+    if projection.verdict == "cut_short":
+        return f"{duration(projection.row_ns)} in the file, cut short; it should be {duration(hull)}:"
+    return f"{duration(hull)} because"
+
+
+def _held(projection: Projection, annotation: Annotation, origin: int, length: int) -> str:
+    """Says what ops a lane holds, from when to when, and for how much of that they run."""
+    assert projection.start_ns is not None
+    assert projection.end_ns is not None
+    begin, end = projection.start_ns - origin, projection.end_ns - origin
+    if projection.shape == "single_op":
+        return f"holds one op of it, {projection.name_of(projection.first_row)}, at {duration(begin)}"
+    same = len(projection.names) == 1
+    first = "" if same else f" ({projection.name_of(projection.first_row)})"
+    last = "" if same else f" ({projection.name_of(projection.last_row)})"
+    whole = begin == 0 and end == length
+    since = f"the start{first}" if begin == 0 else f"{duration(begin)}{first}"
+    until = f"the end{last}" if end == length else f"{duration(end)}{last}"
+    if duration(begin) == duration(end):
+        when = f"at {duration(begin)}"
+    else:
+        when = f"from {since} to {until}" + (f" of {_noun(annotation)}" if whole else "")
+    busy = percent(projection.busy_ns, projection.end_ns - projection.start_ns)
+    return f"holds {_what(projection)} {when}; busy {duration(projection.busy_ns)} of that ({busy})"
 
 
 def _what(projection: Projection) -> str:
-    """Names the ops of a projection: "24 rms_norm", "490 ops (296 gemm, 90 add …)"."""
+    """Names the ops of a projection: "24 ops, all rms_norm,", "490 ops (296 gemm, 90 add …)"."""
     names = projection.names
+    ops = f"{projection.ops:,} ops"
     if len(names) == 1:
-        ops = f"{names[0][1]:,} {names[0][0]}"
+        ops += f", all {names[0][0]},"
     else:
         shown = ", ".join(f"{number:,} {name}" for name, number in names[:2])
-        ops = f"{projection.ops:,} ops ({shown}{', …' if len(names) > 2 else ''})"
+        ops += f" ({shown}{', …' if len(names) > 2 else ''})"
     if len(projection.replays) > 1:
         first, last, many = projection.replays[0], projection.replays[-1], len(projection.replays)
-        ops += f" of replays {first} and {last}" if many == 2 else f" of {many} replays, {first} to {last}"
+        ops += f" of replays {first} and {last}" if many == 2 else f" of {many} replays, {first} to {last},"
     if projection.replays and projection.eager_ops:
-        ops += f", {projection.eager_ops:,} of them eager"
+        ops = f"{ops.rstrip(',')}, {projection.eager_ops:,} of them eager,"
     return ops
 
 
-def _bounds(projection: Projection, origin: int) -> str:
-    """Says from when to when, and which op sets each bound where they are not all of one name."""
-    assert projection.start_ns is not None
-    assert projection.end_ns is not None
-    begin, end = duration(projection.start_ns - origin), duration(projection.end_ns - origin)
-    if len(projection.names) == 1:
-        return f"from {begin} to {end}"
-    first, last = projection.name_of(projection.first_row), projection.name_of(projection.last_row)
-    return f"from {begin} ({first}) to {end} ({last})"
-
-
-def _holes(projection: Projection, origin: int) -> str:
-    """Names the largest holes and what ran elsewhere in them; nothing for a lane without long holes."""
-    holes = projection.holes
-    if projection.shape == "packed" or not holes:
+def _lost(projection: Projection) -> str:
+    """Says what the profiler left out."""
+    if projection.verdict != "cut_short":
         return ""
-    lengths = [hole.end_ns - hole.start_ns for hole in holes]
-    two = len(holes) > 1 and lengths[1] >= SECOND_HOLE_SHARE * lengths[0] and projection.shape == "scattered"
-    kind = f" Its ops come in {projection.bursts} bursts." if projection.shape == "scattered" else ""
-    shown = "; ".join(_hole(hole, origin) for hole in holes[: 1 + two])
-    return f"{kind} Largest hole{'s' if two else ''}: {shown}."
+    ends = [
+        f"{what} {duration(lost)} {when}"
+        for what, lost, when in (
+            ("starts", projection.lost_start_ns, "late"),
+            ("ends", projection.lost_end_ns, "early"),
+        )
+        if lost
+    ]
+    return f" The row {' and '.join(ends)} and leaves out {projection.lost_ops:,} of {plural(projection.ops, 'op')}."
 
 
-def _hole(hole: Hole, origin: int) -> str:
-    length = hole.end_ns - hole.start_ns
-    at = f"{duration(length)} at {duration(hole.start_ns - origin)}"
-    if not hole.elsewhere:
-        return f"{at}, when no other lane ran anything"
-    shown = [work for work in hole.elsewhere[:2] if work is hole.elsewhere[0] or work.busy_ns >= LEAST_SHARE * length]
-    return f"{at}, when {' and '.join(_meanwhile(work, length) for work in shown)}"
-
-
-def _meanwhile(work: Elsewhere, length: int) -> str:
-    """Says what ran: "the main chain (gemm, add) ran for 98.8 % of it on 12 other lanes"."""
-    share, lanes = percent(work.busy_ns, length), plural(work.lanes, "other lane")
-    names = ", ".join(work.names)
-    if work.replay is None:
-        what = f"eager work ({names})"
-    elif work.role == "main":
-        what = f"the main chain ({names})"
-    elif work.role.startswith("copies:"):
-        what = f"copies ({names})"
-    else:
-        what = f"the branch {work.role}"
-    return f"{what} ran for {share} of it on {lanes}"
-
-
-def _verdict(projection: Projection, annotation: Annotation) -> str:
-    if projection.verdict == "missing":
-        return f" The profiler wrote no row here: {plural(projection.ops, 'op')} left out."
-    if projection.verdict == "cut_short":
-        ends = [
-            f"{what} {duration(lost)} {when}"
-            for what, lost, when in (
-                ("starts", projection.lost_start_ns, "late"),
-                ("ends", projection.lost_end_ns, "early"),
-            )
-            if lost
-        ]
-        return f" The profiler's row {' and '.join(ends)}: it leaves out {plural(projection.lost_ops, 'op')}."
+def _source(projection: Projection, annotation: Annotation) -> str:
+    """Says where a length is from, if not from a row on this lane."""
     if projection.verdict == "derived":
         if not annotation.projections:
             return " It has no row of its own in the file: computed from the annotations inside it."
@@ -145,6 +121,45 @@ def _verdict(projection: Projection, annotation: Annotation) -> str:
             return f" Its row stands on s{projection.row_stream}, where these ops ran: they were moved to this lane."
         return " The row in the file does not fit these ops: it reaches beyond them."
     return ""
+
+
+def _holes(projection: Projection, origin: int) -> str:
+    """Names the largest hole and what ran in it; nothing for a lane without long holes."""
+    if projection.shape == "packed" or not projection.holes:
+        return ""
+    kind = f" Its ops come in {projection.bursts} bursts." if projection.shape == "scattered" else ""
+    return f"{kind} Largest hole: {_hole(projection.holes[0], projection, origin)}."
+
+
+def _hole(hole: Hole, projection: Projection, origin: int) -> str:
+    """Says how long a hole is and what filled it, nothing included, the longest first."""
+    length = hole.end_ns - hole.start_ns
+    at = f"{duration(length)} at {duration(hole.start_ns - origin)}"
+    if hole.idle_ns == length:
+        return f"{at}, when nothing ran on any lane"
+    found = [(work.busy_ns, _worker(work, projection), _place(work)) for work in hole.elsewhere[:2]]
+    if hole.idle_ns >= LEAST_IDLE_SHARE * length:
+        found.append((hole.idle_ns, "nothing", ""))
+    found.sort(key=lambda filling: -filling[0])
+    (busy, what, where), *rest = found
+    more = [f", {what} for {percent(busy, length)}" for busy, what, _ in rest if busy >= LEAST_SHARE * length]
+    return f"{at}: {what} ran for {percent(busy, length)} of it{where}{''.join(more)}"
+
+
+def _worker(work: Elsewhere, projection: Projection) -> str:
+    """Names what ran in a hole: "the main chain (gemm, add)"."""
+    names = ", ".join(work.names)
+    if work.is_here:
+        return f"{plural(work.ops, 'other op')} on this lane ({names})"
+    if work.replay is None:
+        return f"eager work ({names})"
+    if work.role == "main":
+        return f"the main chain{'' if projection.replays == (work.replay,) else f' of replay {work.replay}'} ({names})"
+    return f"copies ({names})" if work.role.startswith("copies:") else f"the branch {work.role}"
+
+
+def _place(work: Elsewhere) -> str:
+    return ", not part of it" if work.is_here else f" on {plural(work.lanes, 'other lane')}"
 
 
 _WITHOUT_OPS = {
@@ -197,7 +212,7 @@ def fault(annotation: Annotation) -> str | None:
 def _unexplained(projections: Sequence[Projection]) -> str:
     lanes = _labels(projections)
     if all(p.stray is not None and p.stray.reason is StrayReason.OPEN for p in projections):
-        return f"closed the annotation at no length, since it was still open when recording ended ({lanes})"
+        return f"gave it no length, since it was still open when recording ended ({lanes})"
     fits = "fits" if len(projections) == 1 else "fit"
     return f"drew {plural(len(projections), 'row')} that {fits} no ops of it ({lanes})"
 
@@ -207,14 +222,14 @@ def _loss(annotation: Annotation) -> str:
     found = annotation.fault
     if found is None or found.lost_start_ns is None or found.lost_end_ns is None or annotation.start_ns is None:
         return ""
-    begin, end = (duration(at - annotation.start_ns) for at in (found.lost_start_ns, found.lost_end_ns))
-    loss = f"; the loss begins at {begin} and ends at {end} of {duration(annotation.hull_ns)}"
+    length = annotation.hull_ns
+    begin, end = found.lost_start_ns - annotation.start_ns, found.lost_end_ns - annotation.start_ns
+    until = "lasts to the end" if end == length else f"ends at {duration(end)}"
+    loss = f"; the loss begins at {duration(begin)} of {duration(length)} and {until}"
     if not found.file_jump_rows:
         return loss
-    return (
-        f"{loss}; its ops do not follow one another in the file ({found.file_jump_rows:,} rows lie between two of "
-        "them), the sign of a profiler fault mended in April 2026"
-    )
+    rows = f"{found.file_jump_rows:,} rows lie between two of its ops"
+    return f"{loss}; a known fault of PyTorch before April 2026 (in the file {rows})"
 
 
 def _labels(projections: Sequence[Projection]) -> str:
@@ -229,15 +244,17 @@ def notes(annotation: Annotation) -> list[str]:
     if annotation.is_open:
         said.append("it was still open when recording ended: its length on the CPU is that of the window")
     if len(annotation.replays) > 1:
-        said.append(f"it owns {len(annotation.replays)} replays: its projections hold the time between them")
+        said.append(f"it owns {len(annotation.replays)} replays, so its projections include the time between them")
     if annotation.replays and annotation.eager_ops:
         are = "is" if annotation.eager_ops == 1 else "are"
-        said.append(f"{annotation.eager_ops:,} of its {annotation.ops:,} ops {are} eager, the others of a graph")
+        owner = "its replay" if len(annotation.replays) == 1 else f"its {len(annotation.replays)} replays"
+        said.append(f"{annotation.eager_ops:,} of its {annotation.ops:,} ops {are} eager, the others belong to {owner}")
     if len(annotation.devices) > 1:
         said.append(f"its work runs on {len(annotation.devices)} devices")
     inner = sum(child.name == annotation.name for child in annotation.children)
     if inner:
-        said.append(f"{plural(inner, 'annotation')} of the same name inside it: what they launched is theirs")
+        theirs = "it launched is its own" if inner == 1 else "they launched is theirs"
+        said.append(f"{plural(inner, 'annotation')} of the same name inside it: what {theirs}")
     if annotation.foreign_ops:
         were = "op of this time range was" if annotation.foreign_ops == 1 else "ops of this time range were"
         said.append(f"{annotation.foreign_ops:,} {were} launched by another thread: not part of it")

@@ -116,6 +116,17 @@ class Annotation:
         """Time within its hull when none of its ops ran; None without ops."""
         return None if self.hull_ns is None else self.hull_ns - self.busy_ns
 
+    @cached_property
+    def outer_busy_ns(self) -> int:
+        """Union of its ops and those of all annotations inside it."""
+        ops = self._source.store.ops
+        return covered_ns(ops.start_ns[self.outer_op_rows], ops.end_ns[self.outer_op_rows])
+
+    @property
+    def outer_idle_ns(self) -> int | None:
+        """Time within the hull of all these when none of them ran; None without any."""
+        return None if self.outer_hull_ns is None else self.outer_hull_ns - self.outer_busy_ns
+
     @property
     def lanes(self) -> int:
         """Lanes that hold ops of it."""

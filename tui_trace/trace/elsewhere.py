@@ -1,4 +1,4 @@
-"""What ran in a stretch of time on other lanes, by chain and role."""
+"""What ran in a stretch of time, by chain and role."""
 
 from __future__ import annotations
 
@@ -28,13 +28,17 @@ class Elsewhere:
     Attributes:
         replay: `Replay.index`, None for eager ops.
         role: Label of the role, "" for eager ops.
-        lanes: On how many other lanes.
+        is_here: It ran on the lane that is asked about; else on other lanes.
+        ops: How many ops.
+        lanes: On how many lanes.
         busy_ns: Union of its ops within the stretch.
         names: Short names of its ops, those that took longest first.
     """
 
     replay: int | None
     role: str
+    is_here: bool
+    ops: int
     lanes: int
     busy_ns: int
     names: tuple[str, ...]
@@ -43,25 +47,36 @@ class Elsewhere:
 def elsewhere(
     store: EventStore, replays: Sequence[Replay], lane: LaneKey, start_ns: int, end_ns: int
 ) -> tuple[Elsewhere, ...]:
-    """Returns what ran on other lanes of the process within [start_ns, end_ns), the busiest first.
+    """Returns what ran in a process within [start_ns, end_ns), the busiest first.
 
     Args:
         store: The events.
         replays: All replays of the trace.
-        lane: The lane that is left out.
+        lane: The lane that is told apart from the others.
         start_ns: Start of the stretch.
         end_ns: Its end.
     """
     ops = store.ops
     rows = store.ops_between(start_ns, end_ns)
     rows = rows[ops.process[rows] == lane.process]
-    rows = rows[(ops.device[rows] != lane.device) | (ops.stream[rows] != lane.stream)]
+    is_here = (ops.device[rows] == lane.device) & (ops.stream[rows] == lane.stream)
+    found = [
+        work
+        for here in (False, True)
+        for work in _by_role(store, replays, rows[is_here == here], (start_ns, end_ns), here=here)
+    ]
+    return tuple(sorted((work for work in found if work.busy_ns), key=lambda work: -work.busy_ns))
+
+
+def _by_role(
+    store: EventStore, replays: Sequence[Replay], rows: IntArray, window: tuple[int, int], *, here: bool
+) -> list[Elsewhere]:
     replay_of_row = store.replay_of_op[rows]
     found = []
     for position in np.unique(replay_of_row).tolist():
         members = rows[replay_of_row == position]
         if position < 0:
-            found.append(_work(store, members, (start_ns, end_ns), None, ""))
+            found.append(_work(store, members, window, None, "", here=here))
             continue
         replay = replays[position]
         chains = replay.chains
@@ -70,14 +85,17 @@ def elsewhere(
         role = of_chain[chains.of_op[np.searchsorted(replay.ops.row, members)]]
         for number in np.unique(role).tolist():
             label = chains.roles[number].label
-            found.append(_work(store, members[role == number], (start_ns, end_ns), replay.index, label))
-    return tuple(sorted((work for work in found if work.busy_ns), key=lambda work: -work.busy_ns))
+            found.append(_work(store, members[role == number], window, replay.index, label, here=here))
+    return found
 
 
-def _work(store: EventStore, rows: IntArray, window: tuple[int, int], replay: int | None, role: str) -> Elsewhere:
+def _work(
+    store: EventStore, rows: IntArray, window: tuple[int, int], replay: int | None, role: str, *, here: bool
+) -> Elsewhere:
     ops = store.ops
     begins, ends = np.maximum(ops.start_ns[rows], window[0]), np.minimum(ops.end_ns[rows], window[1])
     time = np.bincount(ops.name_id[rows], weights=ends - begins)
     longest = np.argsort(-time, kind="stable")[:NAMES_GIVEN]
     names = dict.fromkeys(short_name(store.names[int(i)]) for i in longest if time[i] > 0)
-    return Elsewhere(replay, role, np.unique(ops.lane_id[rows]).size, covered_ns(begins, ends), tuple(names))
+    lanes = np.unique(ops.lane_id[rows]).size
+    return Elsewhere(replay, role, here, rows.size, lanes, covered_ns(begins, ends), tuple(names))

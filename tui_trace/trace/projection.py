@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.analysis.intervals import covered_ns
 from tui_trace.analysis.opnames import short_name
 from tui_trace.analysis.shape import Shape, shape
 from tui_trace.store.events import LaneKey
@@ -61,16 +62,18 @@ class WrittenRow:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A stretch of a projection in which its lane ran nothing.
+    """A stretch of a projection in which none of its ops ran.
 
     Attributes:
         start_ns: End of the op before it.
         end_ns: Start of the op behind it.
-        elsewhere: What ran on other lanes meanwhile, the busiest first.
+        idle_ns: Time within it when nothing ran on any lane.
+        elsewhere: What ran meanwhile on other lanes, or on this one and is not part of it; the busiest first.
     """
 
     start_ns: int
     end_ns: int
+    idle_ns: int
     elsewhere: tuple[Elsewhere, ...]
 
 
@@ -185,6 +188,13 @@ class Projection:
         """Length of the file's row, pads and all; None where the file has none."""
         return None if self.row_start_ns is None or self.row_end_ns is None else self.row_end_ns - self.row_start_ns
 
+    @property
+    def drawn_ns(self) -> int | None:
+        """How long it is drawn: the file's row, or its ops where it is derived; None where the file lacks its row."""
+        if self.row_ns is not None:
+            return self.row_ns
+        return self.hull_ns if self.verdict == "derived" else None
+
     @cached_property
     def lost_rows(self) -> IntArray:
         """Rows of the ops that the file's row should cover and does not cover whole."""
@@ -240,15 +250,27 @@ class Projection:
 
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
-        """Its largest holes, the longest first, with what ran on other lanes meanwhile."""
+        """Its largest holes, the longest first, with what ran meanwhile."""
         if self._shape is None:
             return ()
         lane, source = LaneKey(self.process, self.device, self.stream), self._source
         pairs = zip(self._shape.hole_starts_ns[:HOLES_NAMED], self._shape.hole_ends_ns[:HOLES_NAMED], strict=True)
         return tuple(
-            Hole(start, end, elsewhere(source.store, source.replays, lane, start, end))
+            Hole(
+                start,
+                end,
+                end - start - _busy_ns(source.store, self.process, start, end),
+                elsewhere(source.store, source.replays, lane, start, end),
+            )
             for start, end in ((int(start), int(end)) for start, end in pairs)
         )
+
+
+def _busy_ns(store: EventStore, process: int, start_ns: int, end_ns: int) -> int:
+    """Returns for how long within a stretch anything of a process ran."""
+    rows = store.ops_between(start_ns, end_ns)
+    rows = rows[store.ops.process[rows] == process]
+    return covered_ns(np.maximum(store.ops.start_ns[rows], start_ns), np.minimum(store.ops.end_ns[rows], end_ns))
 
 
 def _hull(store: EventStore, rows: IntArray) -> tuple[int, int]:

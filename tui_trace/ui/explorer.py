@@ -27,6 +27,7 @@ from tui_trace.ui.panes.too_small import TooSmall
 from tui_trace.ui.tour import TourScreen
 from tui_trace.ui.typing import TypingScreen
 from tui_trace.view import intents as do
+from tui_trace.view.annotation_list import listed_positions
 from tui_trace.view.book import Book
 from tui_trace.view.reduce import reduce
 from tui_trace.view.rows import Mode
@@ -372,8 +373,11 @@ class ExplorerScreen(TypingScreen):
 
     def look_for(self, typing: Typing | None, query: str) -> None:
         """Lists annotations of a name, or looks for ops; on screen is what is being typed."""
-        self.query_one(HintLine).typed = None if typing is None else typing.text
-        self.act(do.FilterAnnotations(query) if self.pane == bindings.ANNOTATIONS else do.Search(query))
+        hint, names = self.query_one(HintLine), self.pane == bindings.ANNOTATIONS
+        hint.typed = None if typing is None else typing.text
+        self.act(do.FilterAnnotations(query) if names else do.Search(query))
+        hint.listed = len(listed_positions(self.book.entries(self.view))) if names else None
+        hint.refresh()
 
     def typed(self) -> None:
         """Goes to the first hit among ops."""
@@ -382,7 +386,9 @@ class ExplorerScreen(TypingScreen):
 
     def action_step_match(self, by: int) -> None:
         """Next or previous match."""
-        if self.view.search:
+        if self.pane == bindings.ANNOTATIONS and self.view.listing.query:
+            self.action_step_row(by)
+        elif self.view.search:
             self.act(do.StepMatch(by))
         else:
             self.query_one(HintLine).say("nothing to search yet: / to type, * for the op under the cursor")

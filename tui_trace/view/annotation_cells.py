@@ -7,34 +7,59 @@ from typing import TYPE_CHECKING
 
 from tui_trace.report.annotations import verdict_counts
 from tui_trace.report.words import UNKNOWN, duration
+from tui_trace.view.annotation_list import AnnotationOrder, Only
 from tui_trace.view.paint import ACCENT, BOLD, FAINT, FAULT, MUTED, TEXT, Paint
-from tui_trace.view.projections import FAULTS, extent
+from tui_trace.view.projections import FAULTS
+from tui_trace.view.search import describe
 from tui_trace.view.tables import Cell, Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tui_trace.trace import Annotation
-    from tui_trace.view.annotation_list import Entry
+    from tui_trace.view.annotation_list import Entry, Listing
     from tui_trace.view.book import Book
+
+_WIDE = 9
+"""Cells of a duration that may carry the sign of a median."""
 
 ANNOTATION_COLUMNS = (
     Column("", 1, right=False),
     Column("annotation", 0, right=False),
     Column("#", 7, least=100),
-    Column("cpu", 8, least=76),
+    Column("cpu", _WIDE, least=76),
     Column("launches", 8, least=150),
     Column("replay", 7, least=56),
-    Column("wait", 8, least=106),
+    Column("wait", _WIDE, least=106),
     Column("lanes", 5, least=44),
-    Column("hull", 8),
-    Column("busy", 8, least=132),
-    Column("idle", 8, least=140),
+    Column("hull", _WIDE),
+    Column("busy", _WIDE, least=132),
+    Column("idle", _WIDE, least=140),
     Column("longest", 8, least=62),
     Column("shortest", 8, least=62),
     Column("verdicts", 22, right=False, least=92),
     Column("", 1, right=False),
 )
+
+
+def annotation_columns(listing: Listing) -> tuple[Column, ...]:
+    """The columns; the heading of the names says how they are listed, which a small screen says nowhere else."""
+    said = [f"“{describe(listing.query)}”"] if listing.query else []
+    if listing.only is not Only.ALL:
+        said.append(listing.only.value)
+    if listing.order is not AnnotationOrder.START:
+        said.append(listing.order.value)
+    mark, name, *others = ANNOTATION_COLUMNS
+    return (mark, name._replace(title=", ".join(said) or name.title), *others)
+
+
+def nothing_listed(listing: Listing, annotations: int) -> str:
+    """Why the list is empty, and how to fill it."""
+    if not annotations:
+        return "no annotations: record_function ranges need the profiler's CPU activity"
+    if listing.query:
+        return f"none {listing.only.value} is named “{describe(listing.query)}”: Esc drops the name"
+    return f"none {listing.only.value}: v lists others"
 
 
 def entry_cells(book: Book, entry: Entry, *, own: bool, drawn: bool) -> list[Cell]:
@@ -48,7 +73,7 @@ def entry_cells(book: Book, entry: Entry, *, own: bool, drawn: bool) -> list[Cel
     """
     listed = [book.trace.annotations[position] for position in entry.positions]
     projections = [p for a in listed for p in a.projections or a.derived]
-    lengths = sorted(length for p in projections if (length := extent(p)) is not None)
+    lengths = sorted(length for p in projections if (length := p.drawn_ns) is not None)
     bad = any(p.verdict in FAULTS for p in projections)
     paint = TEXT if own else FAINT
     return [
@@ -61,8 +86,8 @@ def entry_cells(book: Book, entry: Entry, *, own: bool, drawn: bool) -> list[Cel
         Cell(_middle(a.queue_ns for a in listed), paint),
         Cell(_lanes(listed), paint),
         Cell(_middle(a.outer_hull_ns for a in listed), paint),
-        Cell(_middle(a.busy_ns if a.ops else None for a in listed), paint),
-        Cell(_middle(a.idle_ns for a in listed), paint),
+        Cell(_middle(a.outer_busy_ns if a.outer_hull_ns is not None else None for a in listed), paint),
+        Cell(_middle(a.outer_idle_ns for a in listed), paint),
         Cell(duration(lengths[-1]) if lengths else UNKNOWN, paint),
         Cell(duration(lengths[0]) if lengths else UNKNOWN, paint),
         Cell(verdict_counts(projections), FAULT if bad else paint),
@@ -84,9 +109,11 @@ def _number(entry: Entry, first: Annotation) -> str:
 
 
 def _middle(values: Iterable[int | None]) -> str:
-    """The duration of one, or the median of several; "–" where none is known."""
+    """The duration of one, or the median of several and a sign that it is one; "–" where none is known."""
     known = [value for value in values if value is not None]
-    return duration(int(median(known))) if known else UNKNOWN
+    if not known:
+        return UNKNOWN
+    return ("~" if len(set(known)) > 1 else "") + duration(int(median(known)))
 
 
 def _lanes(listed: Sequence[Annotation]) -> str:
@@ -95,8 +122,10 @@ def _lanes(listed: Sequence[Annotation]) -> str:
 
 
 def _replays(book: Book, positions: Sequence[int]) -> str:
-    replays = [replay for position in positions for replay in book.replays_of[position]]
+    replays = {replay + 1 for position in positions for replay in book.replays_of[position]}
     if not replays:
         return UNKNOWN
-    first, last = min(replays) + 1, max(replays) + 1
-    return str(first) if first == last else f"{first}–{last}"
+    first, last = min(replays), max(replays)
+    if first == last:
+        return str(first)
+    return f"{first}–{last}" if len(replays) == last - first + 1 else f"{first}…{last}"

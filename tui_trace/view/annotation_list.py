@@ -120,6 +120,11 @@ def _grouped(annotations: Sequence[Annotation], opened: frozenset[str]) -> Itera
             yield from (Entry((position,), None, 1) for position in positions)
 
 
+def listed_positions(listed: Sequence[Entry]) -> set[int]:
+    """The places of all annotations that are listed, in groups or by themselves."""
+    return {position for entry in listed for position in entry.positions}
+
+
 def row_of(listed: Sequence[Entry], position: int) -> int | None:
     """The row of an annotation, or of the closed group that holds it; None where it is not listed."""
     inside = None

@@ -225,6 +225,14 @@ class Book:
             for projection in self.trace.annotations[annotation].projections
         )
 
+    def counterpart(self, annotation: int, position: int) -> int | None:
+        """The annotation of another replay of the same name, else of a name that differs in its numbers only."""
+        wanted = self.trace.annotations[annotation]
+        own = [self.trace.annotations[p] for p in self.annotations_of(position)]
+        own = [a for a in own if a.outer_hull_ns is not None and a.pattern == wanted.pattern]
+        same = [a for a in own if a.name == wanted.name]
+        return next((a.position for a in (*same, *own)), None)
+
     def replay_of(self, annotation: int, current: int) -> int | None:
         """The scene to draw an annotation in: the current one if it has part in it, else the first that has."""
         if not 0 <= annotation < len(self.trace.annotations):

@@ -27,13 +27,6 @@ FAULTS = frozenset({"cut_short", "missing"})
 """Verdicts that are faults of the profiler."""
 
 
-def extent(projection: Projection) -> int | None:
-    """Length of a projection as the file has it, else that of its ops; None when it has neither."""
-    if projection.row_start_ns is not None and projection.row_end_ns is not None:
-        return projection.row_end_ns - projection.row_start_ns
-    return projection.hull_ns
-
-
 @dataclass(frozen=True, eq=False)
 class ProjectionSet:
     """The projections of one annotation, ordered by where their ops start.
@@ -109,7 +102,7 @@ def sentences(projections: ProjectionSet, row: int) -> list[str]:
 
 def longest_and_shortest(annotation: Annotation) -> list[str]:
     """Why the longest and the shortest projection of an annotation are as long as they are."""
-    found = [(length, p) for p in annotation.projections or annotation.derived if (length := extent(p)) is not None]
+    found = [(length, p) for p in annotation.projections or annotation.derived if (length := p.drawn_ns) is not None]
     if not found:
         return []
     longest = max(found, key=lambda pair: pair[0])[1]

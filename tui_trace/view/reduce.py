@@ -36,6 +36,9 @@ class Shelf(Protocol):
     def ordered(self, order: Order) -> tuple[int, ...]:
         """Positions of the replays in the list's order."""
 
+    def counterpart(self, annotation: int, position: int) -> int | None:
+        """The annotation of another replay that does what this one does for its own; None for none."""
+
     def replay_of(self, annotation: int, current: int) -> int | None:
         """The replay to draw an annotation in: the current one if it is its own, else its first; None for none."""
 
@@ -205,7 +208,10 @@ def _show_replay(state: ViewState, position: int, shelf: Shelf) -> ViewState:
     if state.window == (0, old.span_ns):
         moved = replace(moved, t0=0, t1=new.span_ns)
     if moved.mode is Mode.PROJECTIONS and shelf.replay_of(state.annotation, position) != position:
-        moved = replace(moved, mode=state.rows_before, annotation=-1)
+        other = shelf.counterpart(state.annotation, position)
+        if other is None:
+            return replace(moved, mode=state.rows_before, annotation=-1)
+        moved = replace(moved, annotation=other)
     return moved
 
 

@@ -8,8 +8,8 @@ from tui_trace.report.explain import fault
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.panes.pane import Pane
 from tui_trace.ui.table import VirtualTable
-from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, entry_cells
-from tui_trace.view.annotation_list import AnnotationOrder, Only, row_of
+from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, annotation_columns, entry_cells, nothing_listed
+from tui_trace.view.annotation_list import row_of
 from tui_trace.view.paint import FAULT, TEXT, Line, Run
 from tui_trace.view.projections import about, longest_and_shortest, sentences
 from tui_trace.view.rows import Mode
@@ -65,7 +65,7 @@ class AnnotationPane(Pane):
 
     def compose(self) -> ComposeResult:
         """The table and the sentences."""
-        yield AnnotationTable(ANNOTATION_COLUMNS, empty=" no annotation to list", id="annotation-table")
+        yield AnnotationTable(ANNOTATION_COLUMNS, empty="", id="annotation-table")
         yield Sentence(id="sentence")
 
     @property
@@ -92,24 +92,23 @@ class AnnotationPane(Pane):
             self._entries = book.entries(state)
             self._own = frozenset(book.annotations_of(state.replay))
             moved = old is None or old.replay != state.replay
+            self.table.columns = annotation_columns(state.listing)
+            self.table.empty = f" {nothing_listed(state.listing, len(book.trace.annotations))}"
             self.table.fill(len(self._entries), self._cells, self._follow(state, book, kept, moved=moved))
         elif old.annotation != state.annotation:
             row = row_of(self._entries, state.annotation) if state.annotation >= 0 else None
             if row is not None:
                 self.table.move_to(row)
             self.table.refresh()
-        self._entitle(state, book)
         self.speak()
 
     def _entitle(self, state: ViewState, book: Book) -> None:
-        listing, total = state.listing, len(book.trace.annotations)
-        parts = [f"3 annotations {total:,}", f"● {len(self._own)} of this replay"]
-        if listing.only is not Only.ALL or listing.query:
-            shown = sum(len(entry.positions) for entry in self._entries if entry.depth == 0 or entry.group is None)
-            named = f" named “{listing.query}”" if listing.query else ""
-            parts.append(f"shown: {listing.only.value}{named} ({shown:,})")
-        order = "" if listing.order is AnnotationOrder.START else f"o: {listing.order.value}  "
-        self.entitle("  ".join(parts), f"{order}⏎ draw")
+        where = f"{self.table.cursor + 1:,}/{len(self._entries):,}  " if self._entries else ""
+        draw = "  ⏎ draw" if self._entries else ""
+        order = f"o: {state.listing.order.value}"
+        self.entitle(
+            f"3 annotations {len(book.trace.annotations):,}  ● {len(self._own)} of this replay", f"{where}{order}{draw}"
+        )
 
     def _follow(self, state: ViewState, book: Book, kept: int | None, *, moved: bool) -> int:
         """The row to select in another list: that of the same annotation if it still says something of the replay."""
@@ -132,6 +131,7 @@ class AnnotationPane(Pane):
         """The sentence of the selected projection while projections are drawn, else of the selected annotation."""
         if self.state is None or self.book is None:
             return
+        self._entitle(self.state, self.book)
         projections = self.book.projections(self.state)
         at = self.state.annotation if projections is not None else self.position
         if at is None:

@@ -26,6 +26,8 @@ class HintLine(LinesWidget):
     news = ""
     typed: str | None = None
     """What has been typed of a search, None while none is being typed."""
+    listed: int | None = None
+    """Annotations that are listed for it, None while ops are looked for."""
 
     def show(self, frame: Frame | None, pane: int) -> None:
         """Follows the focus and the search; any key takes the news away."""
@@ -64,7 +66,9 @@ class HintLine(LinesWidget):
         line: Line = [Run(f" /{crop(describe(query), 28)}", BOLD)]
         if self.typed is not None:
             line.append(Run("▏", BOLD))
-        if frame.hits is not None:
+        if self.typed is not None and self.listed is not None:
+            line.append(Run(f"  {self.listed:,} annotation{'s' * (self.listed != 1)} ", TEXT if self.listed else WARN))
+        elif frame.hits is not None:
             count = int(frame.hits.sum())
             lanes = len(set(frame.scene.lane_of_op[frame.hits].tolist()))
             found = f"  {count:,} of {frame.scene.n:,} ops on {lanes} lane{'s' * (lanes != 1)} "
@@ -73,6 +77,7 @@ class HintLine(LinesWidget):
         for key, word in keys:
             line += [Run(f"  {key}", BOLD), Run(f" {word}", MUTED)]
         if self.typed is not None:
-            more = Run("   op name, capitals count when typed, or re:pattern", FAINT)
+            what = "op" if self.listed is None else "annotation"
+            more = Run(f"   {what} name, capitals count when typed, or re:pattern", FAINT)
             return [*line, more] if width_of([*line, more]) <= self.size.width else line
         return [*line, Run(" │", FAINT)]

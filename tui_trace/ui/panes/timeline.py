@@ -81,7 +81,10 @@ class TimelinePane(Pane):
         replay = book.replay(state.replay)
         what = f"replay {replay.index}" if replay is not None else "eager ops"
         if state.mode is Mode.PROJECTIONS:
-            what = f"{book.trace.annotations[state.annotation].name} in {what}"
+            annotation = book.trace.annotations[state.annotation]
+            many = len(book.replays_of[state.annotation])
+            # The window holds one replay, while the projections of such an annotation reach over all of them.
+            what = f"{annotation.name} in {what}" + (f", one of its {many}" if many > 1 else "")
         rows = {Mode.LANES: "lanes", Mode.CHAINS: "chains", Mode.PROJECTIONS: "projections"}[state.mode]
         window = duration(state.t1 - state.t0)
         whole = "" if state.window == (0, frame.scene.span_ns) else f" of {duration(frame.scene.span_ns)}"
