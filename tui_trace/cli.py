@@ -37,7 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # `tui-trace TRACE` is short for `tui-trace open TRACE`, with options before or behind the file.
     if given and given[0] not in (*COMMANDS, "-h", "--help", "--version"):
         given.insert(0, "open")
-    parsed = _parser().parse_args(given)
+    parser, commands = _parser()
+    # A file may stand behind an option, as in `report A --format json B`. Only a parser without commands can do that.
+    own = commands.get(given[0]) if given else None
+    parsed = parser.parse_args(given) if own is None else own.parse_intermixed_args(given[1:])
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:
         return run(parsed)
@@ -52,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_FINE
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Returns the parser of the whole line, and that of each command."""
     parser = argparse.ArgumentParser(
         prog="tui-trace",
         description="Explore PyTorch profiler traces of LLM decode under CUDA Graphs. `tui-trace TRACE` opens them.",
@@ -98,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     command("check", "say what is wrong with a file, with examples and places; exit 2 where anything is", _check)
     annotations = command("annotations", "explain every projection of every annotation", _annotations)
     annotations.add_argument("--format", choices=("text", "json"), default="text")
-    return parser
+    return parser, dict(commands.choices)
 
 
 def _tell(line: str) -> None:

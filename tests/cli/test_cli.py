@@ -193,6 +193,18 @@ def test_several_files_are_one_report(tmp_path: Path, printed_by: Output) -> Non
         assert (done.returncode, done.stdout.decode()) == (0, text_report(trace))
 
 
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_options_may_stand_anywhere(tmp_path: Path, printed_by: Output, at: int) -> None:
+    """Before the files, between them, behind them."""
+    files = [tmp_path / "rank0.json", tmp_path / "rank1.json"]
+    for path in files:
+        path.write_bytes(a1(step_rows()).replace(b'"traceEvents"', b'"baseTimeNanoseconds": 9, "traceEvents"'))
+    given: list[str | Path] = [*files[:at], "--format", "csv", *files[at:]]
+    assert printed_by("report", *given).decode() == to_csv(open_trace(*files))
+    given = [*files[:at], "--replay=2", *files[at:]]
+    assert printed_by("lanes", *given).decode() == lanes_text(open_trace(*files).replay(2))
+
+
 def test_clocks_that_do_not_agree_are_told(tmp_path: Path) -> None:
     """What is off is said with the name of the file, beside the report."""
     paths = [tmp_path / "rank0.json", tmp_path / "rank1.json"]

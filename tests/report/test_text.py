@@ -74,6 +74,17 @@ def test_a_file_without_replays_says_so(tmp_path: Path) -> None:
     assert nothing.startswith("tiny.json: no graph replay: 0 ops on 0 lanes")
 
 
+@pytest.mark.parametrize(("eager", "said"), [(1, True), (2, False), (3, False)])
+def test_eager_lanes_are_compared_only_where_they_are_fewer(tmp_path: Path, eager: int, said: bool) -> None:  # noqa: FBT001
+    """On as many lanes as a replay, or on more, they are no sign of anything."""
+    rows = [L(1, 50, 3, 5), K("a", 0, 20, 60, 5, 5), K("b", 0, 21, 70, 5, 5)]
+    for i in range(eager):
+        rows += [E("cudaLaunchKernel", 1, 10 * i, 1, 10 + i), K("e", 0, 7 + i, 10 * i + 2, 1, 10 + i)]
+    _, _, text = text_report(trace_of(tmp_path, rows)).partition("EAGER\n")
+    assert text.startswith(f"  {eager} eager op")
+    assert ("where a replay takes 2 lanes: eager ops stay on the streams of the program" in text) is said
+
+
 def test_problems_and_an_early_end_stand_near_the_top(tmp_path: Path) -> None:
     """Counts of a file that is not whole mean "at least", and the first example of each fault is shown."""
     rows = [L(1, 0, 1, 1), K("a", 0, 7, 10, 5, 1), K(Raw(b'"b " c"'), 0, 7, 20, 5, 1), K("d", 0, 7, 30, 5, 1)]

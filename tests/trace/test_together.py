@@ -11,7 +11,7 @@ from tests.builders import GA, UA, E, K, L, Row, a1, step_rows, us
 from tests.recorded import path_of, report_of
 from tests.recorded import trace_of as recording
 from tui_trace.report.export import annotations_data, report_data, to_csv
-from tui_trace.report.text import check_report, markdown_report, text_report
+from tui_trace.report.text import check_report, main_replay, markdown_report, text_report
 from tui_trace.store.events import LaneKey, TraceMeta
 from tui_trace.trace import open_trace, title
 from tui_trace.trace.processes import lane_labels, process_name, process_tag
@@ -84,7 +84,10 @@ def test_lanes_of_two_ranks_do_not_become_one(tmp_path: Path) -> None:
     assert trace.lane_count == 3
     assert (trace.eager.ops, trace.eager.lanes) == (3, ((0, 7), (0, 7), (0, 9)))
     assert trace.eager.labels == ("#1/s7", "#2/s7", "#2/s9")
-    assert "3 eager ops on 3 lanes (#1/s7, #2/s7, #2/s9)" in text_report(trace)
+    assert [(part.process, part.labels) for part in trace.eager.parts] == [(0, ("s7",)), (1, ("s7", "s9"))]
+    assert [part.figures.span_ns for part in trace.eager.parts] == [1_000, 11_000]
+    _, _, eager = text_report(trace).partition("EAGER\n")
+    assert eager.splitlines()[:3] == ["  #1  1 eager op on 1 lane (s7)", "  #2  2 eager ops on 2 lanes (s7, s9)", ""]
     scene = eager_scene(trace, 0)
     assert [(lane.label, lane.process, lane.ops.tolist()) for lane in scene.lanes] == [
         ("#1/s7", 0, [0]),
@@ -92,6 +95,47 @@ def test_lanes_of_two_ranks_do_not_become_one(tmp_path: Path) -> None:
         ("#2/s9", 1, [2]),
     ]
     assert [trace.op_detail(row).process for row in range(3)] == ["a.json", "b.json", "b.json"]
+
+
+def replay_on(lanes: int) -> list[Row]:
+    """A replay of one op on each of some lanes, from stream 20 on."""
+    return [L(1, 50, 3, 5), *(K(f"k{i}", 0, 20 + i, 60 + 10 * i, 5, 5) for i in range(lanes))]
+
+
+def test_eager_ops_stand_beside_replays_of_their_own_file(tmp_path: Path) -> None:
+    """How many lanes a replay of another file takes says nothing of them."""
+    rows = [*eager_rows(7), *replay_on(3)]
+    line = "1 eager op on 1 lane (s7), where a replay takes 3 lanes: eager ops stay on the streams of the program"
+    for first, second, tag in ((replay_on(9), rows, "#2"), (rows, replay_on(9), "#1")):
+        _, _, eager = text_report(two(tmp_path, first, second)).partition("EAGER\n")
+        assert eager.splitlines()[:2] == [f"  {tag}  {line}", ""]
+    _, _, eager = text_report(two(tmp_path, eager_rows(7), replay_on(9))).partition("EAGER\n")
+    assert eager.splitlines()[0] == "  #1  1 eager op on 1 lane (s7)"
+    _, _, eager = text_report(two(tmp_path, rows, [*rows, *eager_rows(8, at=10)])).partition("EAGER\n")
+    two_lanes = line.replace("1 eager op on 1 lane (s7)", "2 eager ops on 2 lanes (s7, s8)")
+    assert eager.splitlines()[:2] == [f"  #1  {line}", f"  #2  {two_lanes}"]
+
+
+def test_the_main_replay_of_a_process_is_one_of_its_own(tmp_path: Path) -> None:
+    """Two ranks replay one graph, the second one another graph too; a process without replays has none."""
+    both = [*replay_on(3), L(1, 500, 3, 6), K("long", 0, 20, 600, 900, 6)]
+    trace = two(tmp_path, replay_on(3), both)
+    found = [main_replay(trace, process) for process in (None, 0, 1, 2)]
+    assert [None if r is None else (r.process, r.n) for r in found] == [(1, 1), (0, 3), (1, 1), None]
+
+
+def test_each_file_numbers_its_annotations(tmp_path: Path) -> None:
+    """The first step of the second rank is no third one."""
+    step, other = [UA("step", 1, 100 * i, 50, i + 1) for i in range(2)], UA("other", 1, 500, 50, 9)
+    trace = two(tmp_path, [*step, other], [*step, UA("step", 1, 300, 50, 7)])
+    assert [(a.source, a.name, a.number, a.of) for a in trace.annotations] == [
+        ("a.json", "step", 1, 2),
+        ("b.json", "step", 1, 3),
+        ("a.json", "step", 2, 2),
+        ("b.json", "step", 2, 3),
+        ("b.json", "step", 3, 3),
+        ("a.json", "other", 1, 1),
+    ]
 
 
 def test_labels_hold_only_what_differs() -> None:

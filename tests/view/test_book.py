@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import tui_trace
+from tests.builders import E, K, a1
 from tui_trace.report.annotations import verdict_counts
+from tui_trace.store.events import TraceMeta
 from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, entry_cells
 from tui_trace.view.annotation_list import Entry
 from tui_trace.view.axis import Axis
@@ -28,6 +30,7 @@ from tui_trace.view.tables import (
     REPLAY_COLUMNS,
     columns_for,
     replay_cells,
+    replay_columns,
     table_line,
 )
 
@@ -155,6 +158,35 @@ def test_tables_show_the_figures_of_each_row_and_fit_any_width() -> None:
             columns = columns_for(table, width)
             used = sum(column.width for _, column in columns) + len(columns) - 1
             assert width_of(table_line(row, columns, width)) == max(width, used)
+
+
+@pytest.mark.parametrize(("processes", "tag"), [(2, 2), (12, 3), (120, 4)])
+def test_the_column_of_files_takes_no_room_from_the_list(processes: int, tag: int) -> None:
+    """27 and 40 cells are what the list has on a normal and a wide screen; a single file has no such column."""
+    columns = replay_columns(TraceMeta(processes=tuple(f"{i}.json" for i in range(processes))))
+    assert replay_columns(TraceMeta()) is REPLAY_COLUMNS
+    assert next(column.width for column in columns if column.title == "of") == tag
+    for width in (27, 40, 78):
+        shown = [column for _, column in columns_for(columns, width)]
+        assert sum(column.width for column in shown) + len(shown) - 1 <= width
+        assert {"#", "of", "ms", "cc"} <= {column.title for column in shown}
+    assert {column.title for _, column in columns_for(columns, 40)} >= {"start ms", "ln", "Δmed"}
+
+
+def test_a_summary_names_as_many_processes_as_there_is_room_for(tmp_path: Path) -> None:
+    """The rest is counted."""
+    paths = [tmp_path / f"{i}.json" for i in range(4)]
+    for path in paths:
+        path.write_bytes(a1([E("cudaLaunchKernel", 1, 0, 1, 3), K("e", 0, 7, 2, 1, 3)]))
+    book = Book(tui_trace.open(*paths))
+    lines = [(line.label, line.text) for line in summary(book, 0, compact=True, roles=2)][1:]
+    times = "1 op on 1 lane, at most 1 at once; from first to last 1.0 µs, busy 1.0 µs, idle 0 ns"
+    assert lines == [
+        ("eager", "4 ops that no graph launch made, on 4 lanes of 4 processes"),
+        ("#1", times),
+        ("#2", times),
+        ("", "2 more processes, see the report"),
+    ]
 
 
 def test_the_op_in_full_shows_what_is_not_known_as_such() -> None:

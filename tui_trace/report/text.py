@@ -14,21 +14,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tui_trace.trace import Family, Replay, Trace
+    from tui_trace.trace.trace import EagerPart
 
 REPLAYS_SHOWN = 24
 ROLES_SHOWN = 8
+PROCESSES_SHOWN = 24
+
+_WHY_FEW_LANES = "eager ops stay on the streams of the program"
 
 _REPLAY_COLUMNS = (
     "#", "graph", "ops", "lanes", "step", "busy", "idle", "sum", "copies", "exposed", "max at once",
 )  # fmt: skip
 
 
-def main_replay(trace: Trace) -> Replay | None:
-    """Returns the replay that stands for the file: the median one of the graph that took the most time."""
-    if not trace.families:
-        return next(iter(trace.replays), None)
-    family = max(trace.families, key=lambda f: f.median_span_ns * len(f.replays))
-    members = [trace.replays[position] for position in family.replays]
+def main_replay(trace: Trace, process: int | None = None) -> Replay | None:
+    """Returns the replay that stands for the file: the median one of the graph that took the most time.
+
+    Args:
+        trace: The trace.
+        process: Look at the replays of this process only.
+    """
+    replays = [replay for replay in trace.replays if process in (None, replay.process)]
+    of_graph: dict[int, list[Replay]] = {}
+    for replay in replays:
+        if replay.family is not None:
+            of_graph.setdefault(replay.family.id, []).append(replay)
+    families = [family for family in trace.families if family.id in of_graph]
+    if not families:
+        return next(iter(replays), None)
+    family = max(families, key=lambda f: f.median_span_ns * len(of_graph[f.id]))
+    members = of_graph[family.id]
     spans = sorted((r.figures.span_ns, r.index) for r in members if r.figures is not None)
     return trace.replay(spans[(len(spans) - 1) // 2][1])
 
@@ -63,7 +78,7 @@ def _lines(trace: Trace) -> Iterable[str]:
             yield f"  … {len(lines) - ROLES_SHOWN - 1} more roles"
     yield from _families(trace.families)
     yield from _replays(trace)
-    yield from _eager(trace, replay)
+    yield from _eager(trace)
     yield ""
     yield from summary_lines(trace)
 
@@ -160,19 +175,26 @@ def _replays(trace: Trace) -> Iterable[str]:
         yield f"  … {len(trace.replays) - REPLAYS_SHOWN} more: --format csv lists all"
 
 
-def _eager(trace: Trace, replay: Replay | None) -> Iterable[str]:
-    eager = trace.eager
-    if not eager.ops:
+def _eager(trace: Trace) -> Iterable[str]:
+    parts = trace.eager.parts
+    if not parts:
         return
     yield ""
-    lanes = ", ".join(eager.labels[:8]) + (" …" if len(eager.labels) > 8 else "")
     yield "EAGER"
-    line = f"  {plural(eager.ops, 'eager op')} on {plural(len(eager.lanes), 'lane')} ({lanes})"
-    if replay is not None and replay.n:
-        line += (
-            f", where a replay takes {plural(len(replay.lanes), 'lane')}: eager ops stay on the streams of the program"
-        )
-    yield line
+    for part in parts[:PROCESSES_SHOWN]:
+        tag = process_tag(trace.store.meta, part.process)
+        yield f"  {f'{tag}  ' if tag else ''}{_eager_part(part, main_replay(trace, part.process))}"
+    if len(parts) > PROCESSES_SHOWN:
+        yield f"  … {len(parts) - PROCESSES_SHOWN} more"
+
+
+def _eager_part(part: EagerPart, replay: Replay | None) -> str:
+    """Returns what is said of the eager ops of one process, beside a replay of the same one."""
+    lanes = ", ".join(part.labels[:8]) + (" …" if len(part.labels) > 8 else "")
+    line = f"{plural(part.figures.ops, 'eager op')} on {plural(len(part.labels), 'lane')} ({lanes})"
+    if replay is None or len(part.labels) >= len(replay.lanes):
+        return line
+    return f"{line}, where a replay takes {plural(len(replay.lanes), 'lane')}: {_WHY_FEW_LANES}"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str]:

@@ -38,8 +38,8 @@ class Annotation:
         id: The id its projections carry, None where the file gives none.
         name: Its name, safe for a terminal.
         pattern: The name of its group: names that differ in numbers only share one.
-        number: Which one of its name it is, from 1.
-        of: How many of its name there are.
+        number: Which one of its name it is in its process, from 1.
+        of: How many of its name there are in its process.
         source: The file or rank it is from, "" where there is only one.
         thread: Thread that annotated, "pid/tid".
         cpu_start_ns: Start on the CPU.
@@ -216,7 +216,8 @@ def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[A
     ops_of_launch = np.bincount(owners.launch_of_op[owners.launch_of_op >= 0], minlength=len(store.launches))
     foreign = foreign_ops(table, store.launches, launch_owner, ops_of_launch)
     names = _names(store)
-    numbers = instances(table.name_id.tolist())
+    # Each file or rank counts its own: names of one job recur in all of them.
+    numbers = instances((table.name_id.astype(np.int64) * len(store.meta.processes) + table.process).tolist())
     depth_of = depths(owners.parent_of)
     found: dict[int, Annotation] = {}
     children: dict[int, list[Annotation]] = {}

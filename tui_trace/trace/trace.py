@@ -40,6 +40,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class EagerPart:
+    """The ops of one process that no graph launch made.
+
+    Attributes:
+        process: The process.
+        labels: What to call each lane that holds any, among its own.
+        figures: What is measured of them.
+    """
+
+    process: int
+    labels: tuple[str, ...]
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
 class Eager:
     """The ops that no graph launch made.
 
@@ -47,13 +62,16 @@ class Eager:
         ops: How many.
         lanes: (device, stream) of each lane that holds any, in order; one pair for each process that has it.
         labels: What to call each of these lanes.
-        figures: What is measured of them, None where there are none.
+        figures: What is measured of all of them, None where there are none. Of several processes, which may have been
+            recorded at different times, `parts` says more.
+        parts: The same for each process that has any.
     """
 
     ops: int
     lanes: tuple[tuple[int, int], ...]
     labels: tuple[str, ...]
     figures: Figures | None
+    parts: tuple[EagerPart, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +187,22 @@ class Trace:
     def eager(self) -> Eager:
         """The ops that no graph launch made."""
         rows = np.flatnonzero(self.store.replay_of_op < 0)
-        ops = self.store.ops
+        ops, meta = self.store.ops, self.store.meta
         lanes = [self.store.lanes[i] for i in np.unique(ops.lane_id[rows]).tolist()]
-        measured = figures(ops.start_ns[rows], ops.end_ns[rows], ops.kind[rows], ops.lane_id[rows].astype(np.int64))
         pairs = tuple((lane.device, lane.stream) for lane in lanes)
-        return Eager(rows.size, pairs, lane_labels(self.store.meta, lanes), measured)
+        parts = []
+        for process in np.unique(ops.process[rows]).tolist():
+            measured = self._measured(rows[ops.process[rows] == process])
+            if measured is not None:
+                own = lane_labels(meta, [lane for lane in lanes if lane.process == process])
+                parts.append(EagerPart(process, own, measured))
+        of_all = parts[0].figures if len(parts) == 1 else self._measured(rows)
+        return Eager(rows.size, pairs, lane_labels(meta, lanes), of_all, tuple(parts))
+
+    def _measured(self, rows: IntArray) -> Figures | None:
+        """The figures of some rows of the store's op table."""
+        ops = self.store.ops
+        return figures(ops.start_ns[rows], ops.end_ns[rows], ops.kind[rows], ops.lane_id[rows].astype(np.int64))
 
     def take_graph_dump(self, path: Path) -> tuple[DumpMatch, ...]:
         """Takes the dependencies of graphs from a dump of one of them; call it before links are used.

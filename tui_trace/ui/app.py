@@ -23,6 +23,7 @@ from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.loading import LoadingScreen
 from tui_trace.ui.messages import LoadProgressed, TraceOpened, TraceRefused, WorkerFailed
 from tui_trace.ui.theme import DARK_THEME, LIGHT_THEME, PLAIN_THEME
+from tui_trace.view.book import first_position
 from tui_trace.view.glyphs import Glyphs
 
 if TYPE_CHECKING:
@@ -170,12 +171,12 @@ class TraceApp(App[int]):
         return next((screen for screen in self.screen_stack if isinstance(screen, ExplorerScreen)), None)
 
     def _position(self, trace: Trace) -> int:
-        """Where to start: the replay asked for, else the tour's, else the first one that has ops."""
+        """Where to start: the replay asked for, else the tour's, else the first one of the file named first."""
         if self.tour:
             return tour_replay(trace, self.replay).index - 1
         if self.replay is not None:
             return trace.replay(self.replay).index - 1
-        return next((i for i, replay in enumerate(trace.replays) if replay.n), 0)
+        return first_position(trace)
 
     def on_trace_refused(self, message: TraceRefused) -> None:
         """Leaves with the reason."""

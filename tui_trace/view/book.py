@@ -247,6 +247,17 @@ class Book:
         return eager if has_ops and self.is_eager(eager) else None
 
 
+def first_position(trace: Trace) -> int:
+    """Place of the scene to start with: the first replay that has ops, with several files of the one named first.
+
+    Where that file has none, it is that of the next one.
+    """
+    filled = [i for i, replay in enumerate(trace.replays) if replay.n] or range(len(trace.replays))
+    if not trace.more:
+        return next(iter(filled), 0)
+    return min(filled, key=lambda i: (trace.replays[i].process, i), default=0)
+
+
 def empty_scene() -> Scene:
     """The scene of a trace without replays."""
     none = np.zeros(0, np.int64)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tui_trace.report import words
 from tui_trace.report.explain import fault
+from tui_trace.trace.processes import process_tag
 from tui_trace.view.paint import BOLD, FAULT, MUTED, TEXT, WARN, Line, Paint, Run
 from tui_trace.view.projections import longest_and_shortest
 from tui_trace.view.text import cell_width, crop_middle, pad, wrap
@@ -13,6 +14,7 @@ from tui_trace.view.text import cell_width, crop_middle, pad, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from tui_trace.analysis.figures import Figures
     from tui_trace.trace import Annotation, Replay
     from tui_trace.view.book import Book
 
@@ -73,7 +75,7 @@ def summary_text(lines: tuple[SummaryLine, ...], width: int) -> list[Line]:
 def _lines(book: Book, position: int, *, compact: bool, most: int) -> Iterator[SummaryLine]:
     replay = book.replay(position)
     if replay is None:
-        yield from _eager(book)
+        yield from _eager(book, most)
         return
     figures = replay.figures
     if figures is None:
@@ -154,20 +156,33 @@ def _shared_out(line: list[tuple[str, str]], room: int) -> list[int]:
     return widths
 
 
-def _eager(book: Book) -> Iterator[SummaryLine]:
+def _eager(book: Book, most: int) -> Iterator[SummaryLine]:
     trace, figures = book.trace, book.trace.eager.figures
+    parts, meta = trace.eager.parts, trace.store.meta
     if not trace.replays:
         yield SummaryLine("", "no graph replay in this file: no graph launch and no op of one", WARN)
     if figures is None:
         yield SummaryLine("", "no GPU op in this file", WARN)
         return
-    yield SummaryLine(
-        "eager",
-        f"{words.plural(figures.ops, 'op')} that no graph launch made, on {words.plural(figures.lanes, 'lane')}, at"
-        f" most {figures.max_concurrency} at once; from first to last {words.duration(figures.span_ns)},"
-        f" busy {words.duration(figures.busy_ns)}, idle {words.duration(figures.idle_ns)}",
-    )
+    ops, lanes = words.plural(figures.ops, "op"), words.plural(figures.lanes, "lane")
+    if len(parts) > 1:
+        # Recordings that were not made at one time have no span together.
+        yield SummaryLine("eager", f"{ops} that no graph launch made, on {lanes} of {len(parts)} processes")
+        for part in parts[:most]:
+            own = words.plural(part.figures.ops, "op"), words.plural(part.figures.lanes, "lane")
+            yield SummaryLine(process_tag(meta, part.process), f"{' on '.join(own)}, {_eager_times(part.figures)}")
+        if len(parts) > most:
+            yield SummaryLine("", f"{len(parts) - most} more processes, see the report", MUTED)
+        return
+    yield SummaryLine("eager", f"{ops} that no graph launch made, on {lanes}, {_eager_times(figures)}")
     yield SummaryLine("at once", _shares(figures.concurrency_ns, figures.span_ns))
+
+
+def _eager_times(figures: Figures) -> str:
+    return (
+        f"at most {figures.max_concurrency} at once; from first to last {words.duration(figures.span_ns)},"
+        f" busy {words.duration(figures.busy_ns)}, idle {words.duration(figures.idle_ns)}"
+    )
 
 
 def _projections(annotation: Annotation) -> Iterator[SummaryLine]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_trace.report.words import UNKNOWN
+from tui_trace.trace.processes import process_tag, several_processes
 from tui_trace.view.paint import ACCENT, BOLD, FAINT, FAULT, MUTED, TEXT, WARN, Line, Paint, Run
 from tui_trace.view.text import pad, pad_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tui_trace.store.events import TraceMeta
     from tui_trace.trace import Replay
     from tui_trace.view.book import Book
 
@@ -77,8 +79,34 @@ REPLAY_COLUMNS = (
 )
 
 
+_TAG_AT = 2
+"""Where the column stands that says which file or rank a replay is of."""
+
+
+def replay_columns(meta: TraceMeta) -> tuple[Column, ...]:
+    """The columns of the replay list; with one that says where each is from, if there is more than one place.
+
+    What it takes is what the start loses, and on a narrow list that of the lanes, which the summary has too.
+    """
+    if not several_processes(meta):
+        return REPLAY_COLUMNS
+    width = max(len(process_tag(meta, len(meta.processes) - 1)), 2)
+    mark, number, family, start, span, lanes, most, delta = REPLAY_COLUMNS
+    return (
+        mark,
+        number,
+        Column("of", width),
+        family,
+        start._replace(width=11 - width, least=40),
+        span,
+        lanes._replace(least=28 + width),
+        most,
+        delta._replace(least=24 + width),
+    )
+
+
 def replay_cells(book: Book, position: int, *, current: bool, hit: bool = False) -> list[Cell]:
-    """One row of the replay list.
+    """One row of the replay list, for the columns of `replay_columns`.
 
     Args:
         book: The trace.
@@ -87,9 +115,20 @@ def replay_cells(book: Book, position: int, *, current: bool, hit: bool = False)
         hit: The search finds something in it.
     """
     mark = Cell("▶", ACCENT) if current else Cell("/", WARN) if hit else Cell("")
-    replay = book.replay(position)
+    replay, meta = book.replay(position), book.trace.store.meta
     if replay is None:
-        return _eager_cells(book, mark, current=current)
+        cells = _eager_cells(book, mark, current=current)
+        processes = {part.process for part in book.trace.eager.parts}
+    else:
+        cells = _replay_cells(book, replay, position, mark, current=current)
+        processes = {replay.process}
+    if several_processes(meta):
+        tag = process_tag(meta, processes.pop()) if len(processes) == 1 else ""
+        cells.insert(_TAG_AT, Cell(tag, MUTED))
+    return cells
+
+
+def _replay_cells(book: Book, replay: Replay, position: int, mark: Cell, *, current: bool) -> list[Cell]:
     number = Cell(str(replay.index), BOLD if current else TEXT)
     family = Cell(replay.family.label[:1] if replay.family else "", MUTED)
     start = Cell(_start(book, replay), MUTED)
@@ -111,10 +150,12 @@ def replay_cells(book: Book, position: int, *, current: bool, hit: bool = False)
 
 def _eager_cells(book: Book, mark: Cell, *, current: bool) -> list[Cell]:
     figures = book.trace.eager.figures
+    # Of several processes, which may be recordings of different days, there is no one span.
+    several = len(book.trace.eager.parts) > 1
     cells = [Cell("")] * 3 if figures is None else [
-        Cell(milliseconds(figures.span_ns), MUTED),
+        Cell(UNKNOWN if several else milliseconds(figures.span_ns), MUTED),
         Cell(str(figures.lanes), MUTED),
-        Cell(str(figures.max_concurrency), MUTED),
+        Cell(UNKNOWN if several else str(figures.max_concurrency), MUTED),
     ]  # fmt: skip
     return [mark, Cell("eag", BOLD if current else MUTED), Cell(""), Cell("eager", MUTED), *cells, Cell("")]
 

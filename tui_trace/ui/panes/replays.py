@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tui_trace.ui.panes.pane import Pane
 from tui_trace.ui.table import VirtualTable
-from tui_trace.view.tables import REPLAY_COLUMNS, replay_cells
+from tui_trace.view.tables import REPLAY_COLUMNS, replay_cells, replay_columns
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -41,6 +41,7 @@ class ReplayPane(Pane):
         """Follows the view; repaints two lines when only the replay changes."""
         old = self.state if self.book is book else None
         self.state, self.book = state, book
+        self.table.columns = replay_columns(book.trace.store.meta)
         order = book.ordered(state.order)
         at = order.index(state.replay) if state.replay in order else 0
         if old is None or (old.order, old.search) != (state.order, state.search):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_trace.report.words import duration
-from tui_trace.trace.processes import process_name
+from tui_trace.trace.processes import process_name, process_tag, several_processes
 from tui_trace.ui.lines import LinesWidget
 from tui_trace.view.paint import BOLD, FAULT, MUTED, TEXT, WARN, Line, Paint, Run, fit_line
 from tui_trace.view.projections import sentences
@@ -45,10 +45,11 @@ class StatusLine(LinesWidget):
         if problems:
             runs.append(Run(f"  {problems:,} problem{'s' * (problems != 1)}", WARN._replace(ground="head")))
         if replay is None:
-            runs.append(Run("  eager ops" if book.is_eager(state.replay) else "  nothing to show", _HEAD))
+            parts = trace.eager.parts
+            of = _source(trace, parts[0].process) if len(parts) == 1 else ""
+            runs.append(Run(f"  eager ops{of}" if book.is_eager(state.replay) else "  nothing to show", _HEAD))
             return runs + _problems(trace)
-        source = process_name(trace.store.meta, replay.process)
-        of = f" of {source}" if source else ""
+        of = _source(trace, replay.process)
         runs.append(Run(f"  replay {replay.index}/{len(trace.replays)}{of}", _HEAD))
         if faults(book, state.replay):
             runs.append(Run("  ! profiler fault", FAULT._replace(ground="head")))
@@ -107,6 +108,12 @@ class SummaryPane(LinesWidget):
     def line(self, y: int) -> Line:
         """One line."""
         return self.lines[y] if y < len(self.lines) else []
+
+
+def _source(trace: Trace, process: int) -> str:
+    """Which file or rank, as the list has it and by name; "" where there is only one."""
+    meta = trace.store.meta
+    return f" of {process_tag(meta, process)} {process_name(meta, process)}".rstrip() if several_processes(meta) else ""
 
 
 def _problems(trace: Trace) -> Line:
