@@ -97,8 +97,9 @@ def cpu_line(annotation: Annotation) -> str:
 
 
 def title(annotation: Annotation) -> str:
-    """Returns name and, where there are several of the name, number: "decode #3 of 7"."""
-    return annotation.name if annotation.of == 1 else f"{annotation.name} #{annotation.number} of {annotation.of}"
+    """Returns name, number where there are several of the name, and file where there are several: "decode #3 of 7"."""
+    number = "" if annotation.of == 1 else f" #{annotation.number} of {annotation.of}"
+    return f"{annotation.name}{number}" + (f" in {annotation.source}" if annotation.source else "")
 
 
 def figures_line(annotation: Annotation) -> str:
