@@ -10,7 +10,7 @@ import pytest
 
 from tests.builders import COPY, GA, UA, K, L, trace_of
 from tests.golden import SNAPSHOTS
-from tests.recorded import NAMES
+from tests.recorded import NAMES, path_of
 from tests.recorded import trace_of as recording
 from tui_trace.errors import UnknownReplayError
 from tui_trace.report.pictures import BAR, bar, rows, strip
@@ -64,6 +64,12 @@ def test_the_tour_of_a_recording_is_as_kept(golden: Golden, name: str) -> None:
 def test_the_tour_of_a_sample_is_as_kept(golden: Golden, name: str) -> None:
     path = SNAPSHOTS.parent / "sample_data" / f"{name}.json.gz"
     golden.check(f"report/tour_{name}.txt", text_of(open_trace(path)))
+
+
+@pytest.mark.parametrize("name", ["k3_full", "k3_scale"])
+def test_the_tour_of_a_replay_with_faulty_bars_is_as_kept(golden: Golden, name: str) -> None:
+    trace = recording(name)
+    golden.check(f"report/tour_{name}_fault.txt", tour_text(trace, trace.replay(5)))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_REPLAYS])
@@ -132,7 +138,7 @@ def test_the_figures_are_those_of_the_trace(name: str) -> None:
             assert duration(f.copy_busy_ns - f.exposed_copy_ns) in hidden.picture[0]
         else:
             assert hidden.skipped is not None
-        assert account.answer.startswith(f"{duration(f.span_ns)}, from the first op to the last over all lanes.")
+        assert account.answer.startswith(f"{duration(f.span_ns)}, from the first op to the last over all lanes. What ")
         assert f"{chains.items[0].ops.size:,} ops" in account.answer
         assert duration(chains.critical_op_ns) in account.picture[0]
 
@@ -201,7 +207,7 @@ def test_without_an_annotation(tmp_path: Path) -> None:
         'torch.profiler.record_function("step") and record CPU and CUDA activities.'
     )
     elsewhere = steps_of(tmp_path, one_launch(UA("other", 2, 0, 50, 9)))[2]
-    assert str(elsewhere.skipped).startswith("no annotation of the program is around this launch, so no bar is drawn.")
+    assert str(elsewhere.skipped).startswith("no annotation was open on the thread that launched this replay, so ")
 
 
 def test_without_copies(tmp_path: Path) -> None:
@@ -211,10 +217,16 @@ def test_without_copies(tmp_path: Path) -> None:
 
 def test_on_one_lane(tmp_path: Path) -> None:
     written = [UA("step", 1, 0, 50, 9), L(1, 1, 5, 1), K("a", 0, 7, 10, 20, 1)]
-    steps = steps_of(tmp_path, written)
+    steps = steps_of(tmp_path, [*written, GA("step", 0, 7, 10, 20, 9)])
     assert steps[0].title == "Who launched this one op?"
     assert steps[1].skipped == "the op is on one lane, so no count of lanes can mislead."
     assert steps[2].skipped == '"step" has ops on one lane only, so there is one bar, 20.0 µs long.'
+    assert steps[5].answer == "20.0 µs, from the first op to the last. What sets it is one op."
+    assert steps[5].evidence[1] == 'It is the only work of "step", which takes just as long.'
+    assert steps_of(tmp_path, written)[2].skipped == (
+        "the file has no bars (no gpu_user_annotation rows). One would be 20.0 µs long, from the first to the last op "
+        'of "step", which are all on one lane.'
+    )
 
 
 def test_a_file_that_is_not_whole_says_so(tmp_path: Path) -> None:
@@ -290,13 +302,122 @@ def test_an_annotation_that_holds_more_than_the_replay(tmp_path: Path) -> None:
     assert steps[5].evidence[1].startswith('It is one of 2 launches in "step", which takes 90.0 µs')
 
 
-def test_what_the_profiler_drew_wrong_is_said(tmp_path: Path) -> None:
-    """No rule of drawing explains a bar that was cut short."""
-    written = [UA("step", 1, 0, 90, 9), *one_launch(), GA("step", 0, 7, 10, 20, 9), GA("step", 0, 8, 20, 5, 9)]
-    evidence = steps_of(tmp_path, written)[2].evidence
-    assert evidence[-1].startswith("And not all of it is drawn right: the profiler cut 1 projection short by ")
-    derived = steps_of(tmp_path, written[:-2])[2].evidence
-    assert derived[-1] == "The file holds no bars of annotations: these are worked out from the launch."
+def test_a_bar_that_was_cut_short_is_as_long_as_the_file_has_it(tmp_path: Path) -> None:
+    """What is lost stands apart, and the fault comes first."""
+    written = [
+        UA("step", 1, 0, 90, 9), *one_launch(), K("c", 0, 7, 50, 10, 1), K("c", 0, 7, 70, 10, 1),
+        GA("step", 0, 7, 10, 50, 9), GA("step", 0, 8, 20, 20, 9),
+    ]  # fmt: skip
+    step = steps_of(tmp_path, written)[2]
+    assert step.title == 'Why is "step" 50.0 µs long on one lane and 20.0 µs on another?'
+    assert step.answer.endswith("But here not every bar is right.")
+    assert [line.split()[0] for line in step.picture] == ["all", "longest", "lost", "shortest", "█", "lost:"]
+    assert step.picture[1].endswith("50.0 µs  2 ops")
+    assert step.picture[2].endswith("20.0 µs  1 op")
+    assert step.evidence[:2] == (
+        "1 of the 2 bars ends early: a fault of the profiler. Drawn right, the longest bar would be 70.0 µs long.",
+        "No bar covers 1 of the 4 ops.",
+    )
+    assert step.evidence[3].startswith("Longest, lane s7: 2 ops, most often a. It begins with the first op")
+
+
+def test_the_bars_of_a_faulty_recording_are_those_of_the_file() -> None:
+    """36 of 64 were lost, and the longest was cut to less than half."""
+    trace = recording("k3_scale")
+    replay = trace.replay(5)
+    annotation = trace.annotation_of_replay(replay)
+    assert annotation is not None
+    lengths = sorted(p.row_ns for p in annotation.projections if p.row_ns is not None)
+    assert len(lengths) == 28
+    step = tour_steps(trace, replay)[2]
+    assert step.title == (
+        f'Why is "step[DECODE bs=8]" {duration(lengths[-1])} long on one lane and {duration(lengths[0])} on another?'
+    )
+    assert step.evidence[0] == (
+        "36 of the 64 bars are missing and 2 end early: a fault of the profiler. Drawn right, the longest bar would be "
+        "76.3 ms long."
+    )
+    assert step.evidence[1] == (
+        "No bar covers 2,516 of the 4,394 ops. The ops stand far apart in the file: the sign of a fault mended in "
+        "April 2026."
+    )
+    assert [line.split("  ")[-1] for line in step.picture[:5]] == [
+        "4,394 ops",
+        "1,159 ops",
+        "1,496 ops",
+        "6 ops",
+        "576 ops",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bars", "said"),
+    [
+        ([(8, 20, 20)], "1 of the 2 bars is missing: a fault"),
+        ([(7, 12, 18), (8, 20, 20)], "1 of the 2 bars begins late: a fault"),
+        ([(7, 5, 30), (8, 20, 20)], "1 of the 2 bars reaches beyond its ops: a fault"),
+        ([(7, 10, 20), (8, 20, 20), (9, 5, 6)], "1 bar lies on a lane without ops of it: a fault"),
+    ],
+)
+def test_each_kind_of_fault_has_its_words(tmp_path: Path, bars: list[tuple[int, int, int]], said: str) -> None:
+    # The other step shows that the writer adds nothing to its rows.
+    right = [UA("r", 1, 200, 90, 8), L(1, 201, 5, 2), *(K("a", 0, n, 210, n, 2) for n in range(20, 30))]
+    right += [GA("r", 0, n, 210, n, 8) for n in range(20, 30)]
+    written = [UA("step", 1, 0, 90, 9), *one_launch(), *(GA("step", 0, *bar, 9) for bar in bars), *right]
+    trace = trace_of(tmp_path, written)
+    step = tour_steps(trace, trace.replay(1))[2]
+    assert said.lower() in f"{step.skipped} {' '.join(step.evidence)}".lower()
+    other = tour_steps(trace, trace.replay(2))[2]
+    assert other.evidence[-1] == (
+        "The bars of 1 other annotation in this file are wrong: missing, cut short or astray. Key 3 marks them."
+    )
+
+
+def test_a_file_without_bars_asks_what_they_would_be(tmp_path: Path) -> None:
+    step = steps_of(tmp_path, [UA("step", 1, 0, 90, 9), *one_launch(), K("a", 0, 7, 50, 5, 1)])[2]
+    assert step.title == 'Why would "step" be 45.0 µs long on one lane and 20.0 µs on another?'
+    assert step.answer.startswith("The file has no bars (no gpu_user_annotation rows). There would be one on each lane")
+    assert "Most recordings have a bar for it" in step.evidence[0]
+
+
+def test_two_annotations_of_one_name_are_told_apart() -> None:
+    trace = recording("nested_annotations")
+    _, _, bars, _, _, account = tour_steps(trace, trace.replay(3))
+    assert bars.title.startswith('Why is "outer #2 of 2" ')
+    assert bars.evidence[4].startswith('The annotation around it, "outer #1 of 2", has no bar at all')
+    assert account.evidence[1].startswith('"outer #1 of 2", the annotation around it, takes ')
+
+
+def test_faults_of_another_file_are_not_counted(tmp_path: Path) -> None:
+    """Of two files opened together, each speaks of its own."""
+    folder = path_of("k3_full").parent
+    trace = open_trace(folder / "k3_full.json.gz", folder / "wide.json.gz")
+    for replay in trace.replays:
+        evidence = tour_steps(trace, replay)[2].evidence
+        own = replay.process == 0 and replay.index != faulty(trace)
+        assert any("1 other annotation of k3_full.json.gz" in line for line in evidence) == own
+
+
+def faulty(trace: Trace) -> int:
+    """The replay whose bars are wrong."""
+    return next(a.replays[0] for a in trace.annotations if a.fault is not None)
+
+
+def test_replays_that_take_the_same_time_are_told_in_one_figure(tmp_path: Path) -> None:
+    written = [*one_launch(), L(1, 100, 5, 2), K("a", 0, 7, 110, 20, 2), K("b", 0, 8, 120, 20, 2)]
+    assert steps_of(tmp_path, written)[5].evidence[-1] == "Over the 2 replays of this graph: 30.0 µs each time."
+
+
+def test_nothing_is_said_of_hidden_work_where_none_is(tmp_path: Path) -> None:
+    written = [L(1, 0, 5, 1), K("a", 0, 7, 10, 20, 1), COPY("Memcpy DtoD", 0, 8, 100, 10, 1)]
+    evidence = steps_of(tmp_path, written)[4].evidence
+    assert evidence[0] == "Exposed is the time for which only copies run: 10.0 % of the 100.0 µs of the replay."
+    assert len(evidence) == 2
+
+
+def test_one_op_of_others(tmp_path: Path) -> None:
+    step = steps_of(tmp_path, one_launch(K("eager", 0, 9, 12, 5, 77)))[0]
+    assert step.evidence[-1] == "1 op of other launches ran in the same time. The tour leaves it out."
 
 
 def test_lanes_of_several_gpus_are_told_apart(tmp_path: Path) -> None:
@@ -344,5 +465,6 @@ def test_a_strip_tells_run_from_drawn() -> None:
     assert drawn((0, 10 * BAR)) == "█" * BAR
     assert drawn((20, 30), (30, 31), (60, 66)) == "  █·──█"
     assert drawn((10 * BAR - 1, 10 * BAR)) == " " * (BAR - 1) + "█"
+    assert strip(*(np.zeros(0, np.int64),) * 2, axis, (axis[0] - 5, axis[0] + 25)) == "───"
     assert drawn((0, 0), (25, 25)) == "───"
     assert drawn((10 * BAR, 10 * BAR)) == " " * (BAR - 1) + "─"

@@ -9,7 +9,7 @@ import pytest
 
 import tui_trace
 from tests.ui.driver import NARROW, NORMAL, RECORDINGS, SIZES, SMALL, Driver, opened
-from tui_trace.report.tour import tour_replay
+from tui_trace.report.tour import tour_replay, tour_steps
 from tui_trace.trace import open_trace
 from tui_trace.ui import bindings, tour
 from tui_trace.ui.app import USER_ERROR, TraceApp
@@ -19,6 +19,7 @@ from tui_trace.ui.messages import TraceOpened
 from tui_trace.ui.tour import TourScreen
 from tui_trace.view.glyphs import Glyphs
 from tui_trace.view.rows import Mode
+from tui_trace.view.tour import tour_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +102,36 @@ async def test_keys_go_on_and_back_and_stop_at_the_ends() -> None:
             assert f"tour of replay 1, {number} of 6" in screen.text()
 
 
+async def test_the_foot_names_the_keys_that_do_something() -> None:
+    """None leads nowhere; what is out of sight is counted."""
+    async with opened(RECORDINGS / "k3_full.json.gz", NARROW, replay=5) as screen:
+        await screen.press("t")
+        assert "→ next step   1-6 jump   Esc go on from here" in screen.text()
+        await screen.press("2")
+        assert "← → step   1-6 jump   Esc go on from here" in screen.text()
+        await screen.press("3")
+        hidden = len(tour_page(on_tour(screen).steps, 3, 75)) - 22
+        assert hidden > 1
+        assert f"j k: {hidden} more lines " in screen.text()
+        await screen.press("j")
+        assert f"j k: {hidden - 1} more line" in screen.text()
+        await screen.press("pagedown", "pagedown")
+        assert "j k scroll   Esc go on from here" in screen.text()
+        await screen.press("6")
+        assert "last step, ← back   1-6 jump   " in screen.text()
+
+
+@pytest.mark.parametrize("name", ["k3_full", "k3_scale", "nested_annotations", "wide", "pdl", "overlapping_replays"])
+def test_pictures_are_seen_without_scrolling(name: str) -> None:
+    """On a screen of 80 x 24, with its frame."""
+    trace = open_trace(RECORDINGS / f"{name}.json.gz")
+    for replay in trace.replays:
+        steps = tour_steps(trace, replay)
+        for step in steps:
+            seen = ["".join(run.text for run in line) for line in tour_page(steps, step.number, 75)[:22]]
+            assert [line for line in step.picture if line not in seen] == []
+
+
 async def test_a_long_step_scrolls_and_the_next_starts_at_its_top() -> None:
     async with opened(RECORDINGS / "nested_annotations.json.gz", NARROW, replay=3) as screen:
         await screen.press("t", "3")
@@ -158,11 +189,13 @@ async def test_the_palette_offers_it() -> None:
 
 
 async def test_ascii_means_the_whole_tour() -> None:
-    async with opened(size=NARROW, glyphs=Glyphs.ASCII) as screen:
-        await screen.press("t")
-        for number in range(1, 7):
-            await screen.press(str(number))
-            assert screen.text().isascii()
+    """Also where it scrolls."""
+    for path, replay in ((SMALL, None), (RECORDINGS / "k3_full.json.gz", 5)):
+        async with opened(path, NARROW, glyphs=Glyphs.ASCII, replay=replay) as screen:
+            await screen.press("t")
+            for number in range(1, 7):
+                await screen.press(str(number))
+                assert screen.text().isascii()
 
 
 async def test_without_colours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,19 +37,23 @@ def rows(table: Sequence[tuple[str, str, str, str]]) -> tuple[str, ...]:
     )
 
 
-def strip(start_ns: IntArray, end_ns: IntArray, window_ns: tuple[int, int]) -> str:
+def strip(
+    start_ns: IntArray, end_ns: IntArray, window_ns: tuple[int, int], drawn_ns: tuple[int, int] | None = None
+) -> str:
     """Draws a set of ops from the first to the last on an axis, with how much of it they fill.
 
     Args:
-        start_ns: Starts, shape (n,), n > 0.
+        start_ns: Starts, shape (n,), n > 0 unless there is `drawn_ns`.
         end_ns: Ends, shape (n,).
         window_ns: Start and end of the axis, which holds all of the ops.
+        drawn_ns: From when to when to draw, where that is not first op to last; cut to the axis.
 
     Returns:
         Blanks up to the first op, then cells `FULL`, `SOME` or `NONE` up to the last.
     """
     low, length = window_ns[0], max(window_ns[1] - window_ns[0], 1)
-    first, last = int(start_ns.min()) - low, int(end_ns.max()) - low
+    begin, end = drawn_ns if drawn_ns is not None else (int(start_ns.min()), int(end_ns.max()))
+    first, last = (min(max(at - low, 0), length) for at in (begin, end))
     left = min(first * BAR // length, BAR - 1)
     right = min(max(-(-last * BAR // length), left + 1), BAR)
     edges = np.clip(np.arange(left, right + 1) * length / BAR, first, last)

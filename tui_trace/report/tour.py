@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tui_trace.errors import UnknownReplayError
-from tui_trace.report import tour_lanes, tour_times
+from tui_trace.report import tour_bars, tour_lanes, tour_times
 from tui_trace.report.text import main_replay
 from tui_trace.report.tour_words import TITLES, Step, skipped
 
@@ -78,7 +78,7 @@ def tour_steps(trace: Trace, replay: Replay | None = None) -> tuple[Step, ...]:
     return (
         tour_lanes.launch(replay, measured),
         tour_lanes.lanes(replay, measured, chains),
-        tour_lanes.projections(trace, replay),
+        tour_bars.projections(trace, replay),
         tour_times.union(measured),
         tour_times.hidden(measured),
         tour_times.account(trace, replay, measured, chains),

@@ -1,4 +1,4 @@
-"""Steps 1 to 3 of the tour: what one launch made, on how many lanes, and how annotations are drawn there."""
+"""Steps 1 and 2 of the tour: what one launch made, and on how many lanes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tui_trace.report import words
-from tui_trace.report.explain import fault
-from tui_trace.report.pictures import FULL, NONE, SOME, bar, rows, strip
-from tui_trace.report.tour_words import Step, inferred, quoted, short, skipped
+from tui_trace.report.pictures import bar, rows
+from tui_trace.report.tour_words import Step, inferred, short, skipped
 from tui_trace.report.words import count, duration, percent, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tui_trace.analysis.figures import Figures
-    from tui_trace.trace import Annotation, Projection, Replay, Trace
+    from tui_trace.trace import Replay
     from tui_trace.trace.replay import ReplayChains
 
 LEVELS_SHOWN = 8
@@ -64,9 +63,12 @@ def _launch_evidence(replay: Replay, f: Figures) -> Iterator[str]:
     if replay.family is not None and len(replay.family.replays) > 1:
         number = len(replay.family.replays)
         yield f"This graph was launched {number:,} times in the file: the same ops on the same lanes each time."
-    beside = replay.store.ops_between(f.first_op_ns, f.first_op_ns + f.span_ns).size - f.ops
+    ops = replay.store.ops
+    meanwhile = replay.store.ops_between(f.first_op_ns, f.first_op_ns + f.span_ns)
+    beside = int((ops.process[meanwhile] == replay.process).sum()) - f.ops
     if beside > 0:
-        yield f"{plural(beside, 'op')} of other launches ran in the same time. The tour leaves them out."
+        them = "it" if beside == 1 else "them"
+        yield f"{plural(beside, 'op')} of other launches ran in the same time. The tour leaves {them} out."
 
 
 _KINDS = {
@@ -143,112 +145,6 @@ def _lane_evidence(replay: Replay, f: Figures, chains: ReplayChains) -> Iterator
         f"{count(main.size)} of the {plural(f.ops, 'op')} form one chain, each op waiting for the one before, {where}. "
         f"{inferred(replay)}"
     )
-
-
-# 3. Why projections differ in length
-
-
-def projections(trace: Trace, replay: Replay) -> Step:
-    """Why the copies of one annotation differ in length."""
-    annotation = trace.annotation_of_replay(replay)
-    if annotation is None:
-        start = (
-            "no annotation of the program is around this launch" if trace.annotations else "the file has no annotations"
-        )
-        return skipped(
-            3,
-            f"{start}, so no bar is drawn. To have one, put the step into "
-            'torch.profiler.record_function("step") and record CPU and CUDA activities.',
-        )
-    drawn = sorted((p for p in annotation.projections if p.ops), key=lambda p: p.hull_ns or 0)
-    name = quoted(annotation)
-    if len(drawn) < 2:
-        length = duration(annotation.hull_ns)
-        return skipped(3, f"{name} has ops on one lane only, so there is one bar, {length} long.")
-    shortest, longest = drawn[0], drawn[-1]
-    lengths = duration(longest.hull_ns), duration(shortest.hull_ns)
-    where = f"{lengths[0]} long on one lane and {lengths[1]} on another"
-    return Step(
-        3,
-        f"Why is {name} {where if lengths[0] != lengths[1] else f'drawn {len(drawn):,} times'}?",
-        "It is drawn once on each lane, as a bar from the first to the last op there. The length of a bar says how far "
-        "these two lie apart, not how long the work took.",
-        picture=_projection_bars(replay, annotation, longest, shortest),
-        evidence=tuple(_annotation_evidence(trace, annotation, longest, shortest)),
-        look="all bars of one annotation (key 3, Enter), with what runs in them; j and k go through them, with a "
-        "sentence for each.",
-    )
-
-
-def _projection_bars(
-    replay: Replay, annotation: Annotation, longest: Projection, shortest: Projection
-) -> tuple[str, ...]:
-    ops = replay.store.ops
-    assert annotation.start_ns is not None
-    assert annotation.end_ns is not None
-    window = annotation.start_ns, annotation.end_ns
-    every = np.concatenate([p.op_rows for p in annotation.projections])
-    table = [
-        (label, strip(ops.start_ns[picked], ops.end_ns[picked], window), duration(ns), plural(picked.size, "op"))
-        for label, picked, ns in (
-            ("all lanes", every, annotation.hull_ns),
-            (f"longest {longest.label}", longest.op_rows, longest.hull_ns),
-            (f"shortest {shortest.label}", shortest.op_rows, shortest.hull_ns),
-        )
-    ]
-    legend = f"{FULL} busy for half of the time or more   {SOME} less   {NONE} drawn, yet nothing runs"
-    return *rows(table), legend
-
-
-def _annotation_evidence(
-    trace: Trace, annotation: Annotation, longest: Projection, shortest: Projection
-) -> Iterator[str]:
-    yield (
-        "An annotation is a stretch of the program with a name (record_function). The profiler draws it as a "
-        f"bar, called a projection, on each of the {annotation.lanes:,} lanes that ran ops of it."
-    )
-    for which, projection in (("Longest", longest), ("Shortest", shortest)):
-        yield f"{which}, lane {projection.label}: {_extent(projection, annotation)}"
-    yield f"Over all lanes, first op to last, {quoted(annotation)} takes {duration(annotation.hull_ns)}."
-    more = annotation.launches - len(annotation.replays)
-    if annotation.launches > 1:
-        other = f" and {plural(more, 'other launch', 'other launches')}" if more else ""
-        graphs = plural(len(annotation.replays), "graph launch", "graph launches")
-        yield f"It holds {graphs}{other}, so it is not the length of one replay."
-    parent = trace.annotations[annotation.parent] if annotation.parent >= 0 else None
-    if parent is not None and not parent.projections:
-        yield (
-            f"The annotation around it, {quoted(parent)}, has no bar at all: all of its work was launched from "
-            f"annotations inside it. That work takes {duration(parent.outer_hull_ns)}, first op to last."
-        )
-    yield from _faults(trace, annotation)
-
-
-def _extent(projection: Projection, annotation: Annotation) -> str:
-    assert projection.start_ns is not None
-    assert annotation.start_ns is not None
-    late = projection.start_ns - annotation.start_ns
-    begins = f"It begins {duration(late)} after" if late else "It begins with"
-    what = f"{plural(projection.ops, 'op')}, most often {short(projection.names[0][0])}"
-    if len(projection.names) == 1:
-        what = f"{count(projection.ops)} × {short(projection.names[0][0])}"
-    share = percent(projection.busy_ns, projection.hull_ns)
-    return f"{what}. {begins} the first op of all lanes, and ops run for {share} of its length."
-
-
-def _faults(trace: Trace, annotation: Annotation) -> Iterator[str]:
-    """What the profiler itself got wrong, which no rule of drawing explains."""
-    own = fault(annotation)
-    if own is not None:
-        yield f"And not all of it is drawn right: {own}."
-    elif annotation.projections and all(p.verdict == "derived" for p in annotation.projections if p.ops):
-        yield "The file holds no bars of annotations: these are worked out from the launch."
-    others = sum(a is not annotation and fault(a) is not None for a in trace.annotations)
-    if others:
-        yield (
-            f"The profiler got bars of {plural(others, 'other annotation')} in this file wrong: cut short, missing "
-            "or astray. Key 3 marks them."
-        )
 
 
 def _all(number: int, noun: str) -> str:

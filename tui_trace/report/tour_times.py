@@ -1,12 +1,12 @@
-"""Steps 4 to 6 of the tour: union against sum, exposed against busy, and what the length of a step is made of."""
+"""Steps 4 to 6 of the tour: union against sum, exposed against busy, and what the length of a replay is made of."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from tui_trace.report.pictures import bar, rows
-from tui_trace.report.tour_words import TITLES, Step, inferred, quoted, short, skipped
-from tui_trace.report.words import count, duration, percent, plural
+from tui_trace.report.tour_words import TITLES, Step, capital, inferred, quoted, short, skipped
+from tui_trace.report.words import count, duration, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def hidden(f: Figures) -> Step:
     what, busy, exposed = there[0]
     return Step(
         5,
-        f"{_capital(what)} run for {duration(busy)}. Is that time hidden behind other work?",
+        f"{capital(what)} run for {duration(busy)}. Is that time hidden behind other work?",
         _hidden_answer(what, busy, exposed),
         picture=rows(
             [
@@ -95,18 +95,20 @@ def _hidden_answer(what: str, busy: int, exposed: int) -> str:
 
 def _hidden_evidence(there: Sequence[tuple[str, int, int]], f: Figures) -> Iterator[str]:
     what, busy, exposed = there[0]
-    yield (
-        f"Exposed is the time for which only {what} run: {percent(exposed, f.span_ns)} of the {duration(f.span_ns)} "
-        f"of the replay. How busy {what} are, {percent(busy, f.span_ns)} of it, does not tell that."
-    )
+    share, of_busy = percent(exposed, f.span_ns), percent(busy, f.span_ns)
+    said = f"Exposed is the time for which only {what} run: {share} of the {duration(f.span_ns)} of the replay."
+    if share != of_busy:
+        said += f" How busy {what} are, {of_busy} of it, does not tell that."
+    yield said
     if what == "copies":
         yield f"Counted as copies: memcpy rows, and kernels named memcpy32, memcpy128 and so on. {_copies(f)}."
-    yield (
-        "Hidden work is not free: it can slow down what runs beside it, by the memory bandwidth it takes. How much, "
-        "a trace does not show."
-    )
+    if any(their_busy > their_exposed for _, their_busy, their_exposed in there):
+        yield (
+            "Hidden work is not free: it can slow down what runs beside it, by the memory bandwidth it takes. How "
+            "much, a trace does not show."
+        )
     for name, their_busy, their_exposed in there[1:]:
-        yield f"{_capital(name)} run for {duration(their_busy)}, {duration(their_exposed)} of it exposed."
+        yield f"{capital(name)} run for {duration(their_busy)}, {duration(their_exposed)} of it exposed."
 
 
 def _copies(f: Figures) -> str:
@@ -117,28 +119,29 @@ def _copies(f: Figures) -> str:
 
 
 def account(trace: Trace, replay: Replay, f: Figures, chains: ReplayChains) -> Step:
-    """How long the step is and what sets that."""
-    owner = trace.annotation_of_replay(replay)
-    whole = owner is not None and owner.launches == 1 and owner.parent < 0
+    """How long the replay is and what sets that."""
     main = chains.items[0].ops.size
     op_ns, gap_ns = chains.critical_op_ns, chains.critical_gap_ns
     most = max(op_ns, f.span_ns)
     between = ("gaps", gap_ns) if gap_ns >= 0 else ("less overlap", -gap_ns)
     table = (("ops", op_ns), between, ("replay", f.span_ns))
+    lanes = " over all lanes" if f.lanes > 1 else ""
+    what = "one op"
+    if main > 1:
+        what = f"one chain of {main:,} ops, each waiting for the one before, with the gaps between them"
     return Step(
         6,
-        TITLES[5] if whole else "How long is this replay, and what sets that?",
-        f"{duration(f.span_ns)}, from the first op to the last over all lanes. What sets it is one chain of "
-        f"{plural(main, 'op')}, each waiting for the one before, with the gaps between them.",
+        TITLES[5],
+        f"{duration(f.span_ns)}, from the first op to the last{lanes}. What sets it is {what}.",
         picture=rows([(label, bar(ns, most), duration(ns), _share(ns, f)) for label, ns in table]),
-        evidence=tuple(_account_evidence(trace, replay, f, owner)),
+        evidence=tuple(_account_evidence(trace, replay, f)),
         look='chains (key c turns lanes into chains and back): the row "main" is this one; [ and ] walk along it.',
     )
 
 
-def _account_evidence(trace: Trace, replay: Replay, f: Figures, owner: Annotation | None) -> Iterator[str]:
+def _account_evidence(trace: Trace, replay: Replay, f: Figures) -> Iterator[str]:
     yield f"The length is measured. {inferred(replay)}"
-    yield from _part_of(trace, owner)
+    yield from _part_of(trace, trace.annotation_of_replay(replay))
     account, chains = replay.account, replay.chains
     assert account is not None
     assert chains is not None
@@ -150,7 +153,10 @@ def _account_evidence(trace: Trace, replay: Replay, f: Figures, owner: Annotatio
             where = f"at the start, before {before}"
         yield f"The longest gap of the chain is {duration(gap.gap_ns)}, {where}."
     if account.held_ns:
-        yield f"For {duration(account.held_ns)} of the gaps other ops kept the GPU full, by inference."
+        yield (
+            f"For {duration(account.held_ns)} of the gaps the GPU had no room for the next op, as far as the sizes of "
+            "the launches tell."
+        )
     beside = account.roles[1] if len(account.roles) > 1 else None
     if beside is not None and beside.what_if is not None:
         saved = beside.what_if.saved_ns
@@ -160,34 +166,36 @@ def _account_evidence(trace: Trace, replay: Replay, f: Figures, owner: Annotatio
             f"{short(chains.roles[beside.role].label)}. Without it the replay would be {effect} (an estimate from what "
             "waits for what)."
         )
-    if replay.family is not None and len(replay.family.replays) > 1:
+    if replay.family is not None:
         spans = [r.figures.span_ns for i in replay.family.replays if (r := trace.replays[i]).figures is not None]
-        yield (
-            f"Over the {len(spans):,} replays of this graph: {duration(min(spans))} at least, "
-            f"{duration(replay.family.median_span_ns)} in the median, {duration(max(spans))} at most."
-        )
+        least, most = duration(min(spans, default=0)), duration(max(spans, default=0))
+        said = f"{least} at least, {duration(replay.family.median_span_ns)} in the median, {most} at most"
+        if len(spans) > 1:
+            yield f"Over the {len(spans):,} replays of this graph: {f'{least} each time' if least == most else said}."
 
 
 def _part_of(trace: Trace, owner: Annotation | None) -> Iterator[str]:
-    """Says what the replay is a part of, where a step of the program may be more than one graph launch."""
+    """Says what part of the program's own step the replay is: it may be more than one graph launch."""
     if owner is None:
         yield "No annotation says what else belongs to a step of the program. It may be more than this one launch."
-    elif owner.launches > 1:
+        return
+    name = quoted(trace, owner)
+    if owner.launches > 1:
         yield (
-            f"It is one of {owner.launches:,} launches in {quoted(owner)}, which takes "
-            f"{duration(owner.hull_ns)} from its first op to its last."
+            f"It is one of {owner.launches:,} launches in {name}, which takes {duration(owner.hull_ns)} from its first "
+            "op to its last."
         )
     elif owner.parent >= 0:
         parent = trace.annotations[owner.parent]
         yield (
-            f"{quoted(parent)}, the annotation around it, takes {duration(parent.outer_hull_ns)} from first op to "
-            "last with all that is inside."
+            f"{quoted(trace, parent)}, the annotation around it, takes {duration(parent.outer_hull_ns)} from first op "
+            "to last with all that is inside."
         )
+    elif owner.outer_op_rows.size > owner.ops:
+        yield f"It is a part of {name}, which takes {duration(owner.outer_hull_ns)} with all that is inside."
+    else:
+        yield f"It is the only work of {name}, which takes just as long."
 
 
 def _share(part_ns: int, f: Figures) -> str:
     return "" if part_ns == f.span_ns else f"{percent(part_ns, f.span_ns)} of the replay"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

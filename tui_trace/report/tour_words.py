@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_trace.analysis.links import Evidence
+from tui_trace.report.annotations import title
 
 if TYPE_CHECKING:
-    from tui_trace.trace import Annotation, Replay
+    from tui_trace.trace import Annotation, Replay, Trace
 
 _NAME = 40
 """Letters of a name in a sentence."""
@@ -19,7 +20,7 @@ TITLES = (
     "Why do the bars of one annotation differ in length?",
     "Is the sum of all ops the time for which the GPU was busy?",
     "Are the copies hidden behind other work?",
-    "How long is the step, and what sets that?",
+    "How long is this replay, and what sets that?",
 )
 """The questions, for traces that have no figures to put into them."""
 
@@ -57,9 +58,20 @@ def short(name: str) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME * 2 // 3]}…{name[-_NAME // 3 + 2 :]}"
 
 
-def quoted(annotation: Annotation) -> str:
-    """Returns the name of an annotation in quotes: any word can be one."""
-    return f'"{short(annotation.name)}"'
+def quoted(trace: Trace, annotation: Annotation) -> str:
+    """Returns the name of an annotation in quotes: any word can be one.
+
+    Of two of one name, one inside the other, both have their number: "outer #2 of 2".
+    """
+    around = trace.annotations[annotation.parent] if annotation.parent >= 0 else None
+    kin = [*annotation.children, *([around] if around is not None else [])]
+    told_apart = any(other.name == annotation.name for other in kin)
+    return f'"{short(title(annotation) if told_apart else annotation.name)}"'
+
+
+def capital(text: str) -> str:
+    """Returns a sentence that begins with a capital letter."""
+    return text[0].upper() + text[1:]
 
 
 def inferred(replay: Replay) -> str:

@@ -11,9 +11,10 @@ from tui_trace.report.tour import tour_steps
 from tui_trace.ui import bindings
 from tui_trace.ui.messages import TourWorkedOut, WorkerFailed
 from tui_trace.ui.scroll import ScrolledText, ScrollScreen
+from tui_trace.view.glyphs import plain
 from tui_trace.view.paint import MUTED, Run
 from tui_trace.view.sizes import Size
-from tui_trace.view.tour import LAUNCHES, tour_intents, tour_page
+from tui_trace.view.tour import LAUNCHES, tour_intents, tour_keys, tour_page
 
 if TYPE_CHECKING:
     from textual import events
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from tui_trace.report.tour import Step
     from tui_trace.trace import Replay
     from tui_trace.ui.explorer import ExplorerScreen
+
+
+_FRAME = 2
+"""Lines that the frame of the box takes, which may fill the screen."""
 
 
 class TourScreen(ScrollScreen, inherit_bindings=False):
@@ -45,8 +50,7 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
 
     def __init__(self, explorer: ExplorerScreen, replay: Replay) -> None:
         waiting = [[Run("working out the answers …", MUTED)]]
-        keys = "← → step   1-6 jump   j k scroll   Esc go on from here"
-        super().__init__(f"tour of replay {replay.index}", waiting, keys)
+        super().__init__(f"tour of replay {replay.index}", waiting, "Esc close")
         self.number = LAUNCHES
         self.steps: tuple[Step, ...] = ()
         self._explorer = explorer
@@ -55,6 +59,9 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
     def on_mount(self) -> None:
         """Starts working the answers out."""
         self.set_class(self._explorer.glyphs.ascii, "-ascii")
+        if self._explorer.glyphs.ascii:  # a scroll bar is drawn with blocks; the foot says how much is below
+            self.query_one("#text").styles.scrollbar_size_vertical = 0
+        self.watch(self.query_one("#text"), "scroll_y", self._say_keys, init=False)
         self._work_out()
 
     @work(thread=True, group="tour", description="works out the tour", exit_on_error=False)
@@ -95,6 +102,15 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
             # One column is for the scroll bar, there or not: it must not break the lines anew.
             self.query_one(ScrolledText).show(tour_page(self.steps, self.number, box.content_size.width - 1))
             box.border_title = f"{self._title}, {self.number} of {len(self.steps)}"
+            self._say_keys()
+
+    def _say_keys(self) -> None:
+        """Names the keys that do something here, and how much of the step is out of sight."""
+        box = self.query_one("#text")
+        hidden = len(self.query_one(ScrolledText).text) - (self.size.height - _FRAME)
+        below = max(hidden - round(box.scroll_y), 0)
+        keys = tour_keys(self.number, len(self.steps), below, scrolls=hidden > 0)
+        box.border_subtitle = plain(keys) if self._explorer.glyphs.ascii else keys
 
     def _move_explorer(self) -> None:
         """Shows the same in the explorer, where closing the tour leaves its user."""

@@ -49,6 +49,20 @@ def _wrapped(text: str, width: int, paint: Paint, *, indent: int = 0) -> list[Li
     return [[Run(" " * (indent if i else 0) + let_go(part), paint)] for i, part in enumerate(parts)]
 
 
+def tour_keys(number: int, last: int, below: int, *, scrolls: bool) -> str:
+    """Returns what the keys do at a step.
+
+    Args:
+        number: The step.
+        last: The last one.
+        below: Lines of it that are out of sight below.
+        scrolls: It is longer than the screen.
+    """
+    step = "→ next step" if number == 1 else "last step, ← back" if number == last else "← → step"
+    more = f"j k: {below} more line{'s' if below > 1 else ''}" if below else "j k scroll" if scrolls else ""
+    return "   ".join(part for part in (step, "1-6 jump", more, "Esc go on from here") if part)
+
+
 def tour_intents(number: int, replay: int, annotation: int) -> tuple[do.Intent, ...]:
     """Returns what takes a view to the one that shows a step.
 
