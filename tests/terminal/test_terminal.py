@@ -118,7 +118,7 @@ def test_the_tour_opens_goes_on_and_leaves_its_user_in_the_explorer(terminal: Te
     terminal.press("Right")
     terminal.wait_for("Are 10 lanes 10 things at once?")
     terminal.press("6")
-    terminal.wait_for("How long is the step, and what sets that?")
+    terminal.wait_for("How long is this replay, and what sets that?")
     terminal.press("Escape")
     assert "main           276 ops" in terminal.wait_for("? help  q quit")
     terminal.press("q")

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.builders import COPY, GA, UA, E, K, L, Row, trace_of
+from tests.builders import COPY, GA, UA, E, K, L, Row, trace_of, us
 from tests.recorded import SINGLE
 from tests.recorded import trace_of as recording
 from tui_trace.analysis.stray_rows import StrayReason
-from tui_trace.report.annotations import figures_line
+from tui_trace.report.annotations import annotations_text, figures_line
 from tui_trace.report.explain import fault, notes, why
+from tui_trace.report.text import check_report, text_report
 from tui_trace.trace import open_trace
 
 if TYPE_CHECKING:
@@ -310,3 +311,92 @@ def test_wrapped_steps_of_a_recording_have_derived_rows() -> None:
         assert sum(p.ops for p in annotation.derived) == annotation.outer_op_rows.size
         inner = [child for child in annotation.children if child.replays]
         assert annotation.outer_start_ns == min(child.start_ns for child in inner if child.start_ns is not None)
+
+
+# Odd rows
+
+
+def test_several_rows_on_one_lane_are_told_of_and_the_best_one_is_taken(tmp_path: Path) -> None:
+    """The one that fits its ops counts; that there is another is a fault."""
+    rows = [UA("x", 1, 0, 50, 9), L(1, 10, 2, 1), K("a", 0, 7, 20, 5, 1), ga("x", 7, 20, 25, 9), ga("x", 7, 20, 32, 9)]
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    assert (only(annotation).verdict, only(annotation).other_rows) == ("exact", 1)
+    assert fault(annotation) == "the profiler drew it several times on 1 lane (s7)"
+
+
+def test_rows_without_a_cpu_annotation_are_counted(tmp_path: Path) -> None:
+    """They cannot be explained, and are not passed over in silence."""
+    rows = [L(1, 10, 2, 1), K("a", 0, 7, 20, 5, 1), ga("zz", 7, 20, 25, 99), ga("zz", 8, 20, 25, 99)]
+    for more in ([], [UA("x", 1, 0, 50, 9)]):
+        trace = trace_of(tmp_path, [*rows, *more])
+        line = "2 GPU rows of annotations without a CPU row in the file, not explained: zz"
+        assert trace.orphan_rows == (("zz", 2),)
+        assert all(line in text for text in (text_report(trace), annotations_text(trace), check_report(trace)))
+        assert "nothing wrong" not in check_report(trace)
+
+
+def test_ops_that_end_within_the_pad_count_as_lost(tmp_path: Path) -> None:
+    """Pads of 1 µs and 0.5 µs: an op that ends 0.4 µs late is outside the row less its pads."""
+    rows = [UA("x", 1, 0, 900, 9), L(1, 10, 2, 1)]
+    for i in range(5):
+        rows += [K("a", 0, 7 + i, 100, 50, 1), GA("x", 0, 7 + i, us(99_000), us(51_500), 9)]
+    rows += [K("late", 0, 7, 160, 10, 1), GA("x", 0, 40, 99, us(51_500), 9)]
+    rows = [row for row in rows if row["args"].get("External id") != 9 or row["tid"] != 7]
+    rows.append(GA("x", 0, 7, us(99_000), us(71_100), 9))
+    (annotation,) = trace_of(tmp_path, rows).annotations
+    (cut,) = [p for p in annotation.projections if p.verdict == "cut_short"]
+    assert (cut.stream, cut.lost_end_ns, cut.lost_ops) == (7, 400, 1)
+    assert annotation.fault is not None
+    assert annotation.fault.lost_start_ns == 160_000
+
+
+def test_a_row_that_misses_ops_that_were_moved_is_cut_short(tmp_path: Path) -> None:
+    """That the row stands on another lane and that it is too short are two things."""
+    rows = [UA("x", 1, 0, 50, 9), L(1, 10, 2, 1)]
+    rows += [K("a", 0, 60, 20 + 20 * i, 5, 1, original_stream=23) for i in range(2)]
+    (annotation,) = trace_of(tmp_path, [*rows, ga("x", 23, 20, 25, 9)]).annotations
+    assert (only(annotation).verdict, only(annotation).row_stream, only(annotation).lost_ops) == ("cut_short", 23, 1)
+    half = [
+        UA("x", 1, 0, 50, 9),
+        L(1, 10, 2, 1),
+        K("a", 0, 23, 20, 10, 1),
+        K("b", 0, 60, 40, 10, 1, original_stream=23),
+    ]
+    (annotation,) = trace_of(tmp_path, [*half, ga("x", 23, 20, 30, 9)]).annotations
+    assert [(p.stream, p.verdict, p.lost_ops) for p in annotation.projections] == [
+        (23, "cut_short", 1),
+        (60, "cut_short", 1),
+    ]
+
+
+def test_a_row_over_none_of_its_ops_hides_no_derived_ones(tmp_path: Path) -> None:
+    """The outer range has a row where it launched nothing; its work inside is shown all the same."""
+    rows = [UA("outer", 1, 0, 100, 8), UA("inner", 1, 5, 50, 9), L(1, 10, 2, 5), K("a", 0, 7, 30, 10, 5)]
+    rows += [K("b", 0, 8, 35, 25, 5), ga("inner", 7, 30, 40, 9), ga("inner", 8, 35, 60, 9), ga("outer", 7, 30, 40, 8)]
+    outer, _ = trace_of(tmp_path, rows).annotations
+    assert [p.verdict for p in outer.projections] == ["no_ops_found"]
+    assert [(p.stream, p.verdict) for p in outer.shown] == [(7, "no_ops_found"), (7, "derived"), (8, "derived")]
+
+
+def test_the_sign_of_the_profiler_fault_is_looked_for_within_a_replay(tmp_path: Path) -> None:
+    """Eager ops of one annotation may stand anywhere in the file."""
+    rows = [UA("outer", 1, 0, 900, 8), UA("inner", 1, 20, 50, 9)]
+    rows += [E("cudaLaunchKernel", 1, 5, 2, 1), L(1, 25, 2, 2), E("cudaLaunchKernel", 1, 80, 2, 3)]
+    rows += [K("a", 0, 7, 10, 5, 1), *(K("g", 0, 8, 30 + i, 1, 2) for i in range(60)), K("c", 0, 7, 200, 5, 3)]
+    rows += [ga("outer", 7, 10, 15, 8), ga("inner", 8, 30, 90, 9)]
+    outer, _ = trace_of(tmp_path, rows).annotations
+    assert outer.fault is not None
+    assert (outer.fault.lost_ops, outer.fault.file_jump_rows) == (1, 0)
+
+
+def test_many_replays_in_a_hole_are_told_of_together(tmp_path: Path) -> None:
+    """Their work is added up, whichever lanes it is on."""
+    rows = [UA("run", 1, 0, 9_000, 9), E("cudaLaunchKernel", 1, 1, 1, 900), E("cudaLaunchKernel", 1, 8_000, 1, 901)]
+    rows += [K("first", 0, 7, 10, 5, 900), K("last", 0, 7, 8_010, 5, 901), UA("loop", 1, 20, 7_000, 5)]
+    for i in range(50):
+        rows += [L(1, 30 + 100 * i, 2, i + 1), K("gemm", 0, 8, 40 + 100 * i, 80, i + 1)]
+    run = trace_of(tmp_path, rows).annotations[0]
+    assert why(run.projections[0], run).endswith(
+        " Largest hole: 8.0 ms at 5.0 µs: 50 replays, 1 to 50 (gemm), ran for 50.0 % of it on 1 other lane, nothing "
+        "for 50.0 %."
+    )

@@ -13,7 +13,7 @@ from tests.builders import GA, UA, K, L, trace_of, us
 from tests.recorded import trace_of as recording
 from tui_trace.view import intents as do
 from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, entry_cells
-from tui_trace.view.annotation_list import AnnotationOrder, Entry, Listing, Only, entries, row_of
+from tui_trace.view.annotation_list import AnnotationOrder, Entry, Listing, Only, entries, rows_by_position
 from tui_trace.view.book import Book
 from tui_trace.view.reduce import reduce
 from tui_trace.view.state import ViewState
@@ -48,7 +48,7 @@ def test_each_annotation_is_listed_once_or_not_at_all(name: str, listing: Listin
     assert every == [entry.positions[0] for entry in flat]
     for row, entry in enumerate(listed):
         if entry.group is None:
-            assert row_of(listed, entry.positions[0]) == row
+            assert rows_by_position(listed)[entry.positions[0]] == row
         else:
             assert len(entry.positions) > 1
 
@@ -99,8 +99,8 @@ def test_hundreds_of_names_are_one_line_until_it_is_opened(tmp_path: Path) -> No
     assert cells["verdicts"].text == "300 exact"
     opened = reduce(state, do.OpenGroup("decode N"), book)
     assert len(book.entries(opened)) == 302
-    assert row_of(book.entries(opened), 300) == 301
-    assert row_of(book.entries(state), 300) == 1
+    assert rows_by_position(book.entries(opened))[300] == 301
+    assert rows_by_position(book.entries(state))[300] == 1
     assert book.entries(reduce(opened, do.OpenGroup("decode N"), book)) == (prefill, group)
 
 

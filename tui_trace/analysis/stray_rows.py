@@ -41,7 +41,7 @@ class Stray:
 
     Attributes:
         reason: Why it has none.
-        op_rows: Ops on the row's lane and within it, or those launched after it for an open annotation.
+        op_rows: Ops on the row's lane that run at some moment of it.
         owner: The annotation that launched them, by row; -1 where there is none, or several.
         fits: The row is exactly their hull, pads taken off.
     """
@@ -71,8 +71,10 @@ def find_stray(
     tables: tuple[Columns, Columns, Columns],
     owners: Owners,
     annotation: int,
-    on_lane: IntArray,
+    under: IntArray,
     bounds: tuple[int, int],
+    *,
+    is_empty_lane: bool,
 ) -> Stray:
     """Looks for the ops that a row without ops of its own was drawn from.
 
@@ -80,27 +82,25 @@ def find_stray(
         tables: Ops, launches, annotations.
         owners: Who launched what.
         annotation: Row of the annotation.
-        on_lane: All ops of the row's lane, in start order.
+        under: The ops of the row's lane that run at some moment of it, in start order.
         bounds: First start and last end that its ops should have: the row, pads taken off.
+        is_empty_lane: The whole file has no op on the lane.
     """
     ops, launches, annotations = tables
-    none = np.zeros(0, np.int64)
-    if not on_lane.size:
-        return Stray(StrayReason.EMPTY_LANE, none, -1, fits=False)
-    inside = on_lane[(ops.start_ns[on_lane] < bounds[1]) & (ops.end_ns[on_lane] > bounds[0])]
-    if not inside.size:
-        return Stray(StrayReason.NOTHING_INSIDE, none, -1, fits=False)
-    fits = int(ops.start_ns[inside[0]]) == bounds[0] and int(ops.end_ns[inside].max()) == bounds[1]
-    found = np.unique(owners.annotation_of_op[inside])
-    launch = owners.launch_of_op[inside]
+    if not under.size:
+        reason = StrayReason.EMPTY_LANE if is_empty_lane else StrayReason.NOTHING_INSIDE
+        return Stray(reason, under, -1, fits=False)
+    fits = int(ops.start_ns[under[0]]) == bounds[0] and int(ops.end_ns[under].max()) == bounds[1]
+    found = np.unique(owners.annotation_of_op[under])
+    launch = owners.launch_of_op[under]
     owner = int(found[0]) if found.size == 1 else -1
     if _is_open(annotations, launches, launch, annotation) and owner in (-1, owners.parent_of[annotation]):
-        return Stray(StrayReason.OPEN, inside, -1, fits=fits)
+        return Stray(StrayReason.OPEN, under, -1, fits=fits)
     if owner >= 0:
         later = annotations.start_ns[owner] >= annotations.end_ns[annotation]
-        return Stray(StrayReason.STALE if later else StrayReason.OTHER_OWNER, inside, owner, fits=fits)
+        return Stray(StrayReason.STALE if later else StrayReason.OTHER_OWNER, under, owner, fits=fits)
     reason = StrayReason.NO_LAUNCH if (launch < 0).all() else StrayReason.NOT_ANNOTATED
-    return Stray(StrayReason.OTHER_OWNER if found.size > 1 else reason, inside, -1, fits=fits)
+    return Stray(StrayReason.OTHER_OWNER if found.size > 1 else reason, under, -1, fits=fits)
 
 
 def _is_open(annotations: Columns, launches: Columns, launch: IntArray, annotation: int) -> bool:
@@ -112,6 +112,11 @@ def _is_open(annotations: Columns, launches: Columns, launch: IntArray, annotati
         and (launches.pid[launch] == annotations.pid[annotation]).all()
         and (launches.start_ns[launch] >= annotations.start_ns[annotation]).all()
     )
+
+
+def has_moved_ops(ops: Columns) -> bool:
+    """Tells whether any op may stand on another stream than its annotation's rows do; see `came_from`."""
+    return bool((ops.original_stream != MISSING).any() or (np.abs(ops.stream) > _LOW_32_BITS >> 1).any())
 
 
 def came_from(ops: Columns, rows: IntArray, stream: int) -> IntArray:

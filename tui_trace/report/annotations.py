@@ -32,6 +32,7 @@ def summary_lines(trace: Trace) -> Iterable[str]:
     """Yields the faults and the groups of annotations for the report."""
     if not trace.annotations:
         yield "ANNOTATIONS  none: record_function ranges need the profiler's CPU activity"
+        yield from (f"  {line}" for line in orphan_lines(trace))
         return
     yield f"ANNOTATIONS  ({len(trace.annotations)}; `tui-trace annotations` explains every projection)"
     with_work = [a for a in trace.annotations if a.projections]
@@ -49,6 +50,16 @@ def summary_lines(trace: Trace) -> Iterable[str]:
     if without:
         itself = "itself" if without == 1 else "themselves"
         yield f"  {plural(without, 'annotation')} launched nothing {itself}"
+    yield from (f"  {line}" for line in orphan_lines(trace))
+
+
+def orphan_lines(trace: Trace) -> list[str]:
+    """Returns a line for GPU rows whose annotations are not in the file; none where there are no such rows."""
+    if not trace.orphan_rows:
+        return []
+    rows = sum(number for _, number in trace.orphan_rows)
+    names = ", ".join(name for name, _ in trace.orphan_rows[:3]) + (", …" if len(trace.orphan_rows) > 3 else "")
+    return [f"{plural(rows, 'GPU row')} of annotations without a CPU row in the file, not explained: {names}"]
 
 
 def annotations_text(trace: Trace) -> str:
@@ -64,6 +75,7 @@ def annotations_text(trace: Trace) -> str:
         lines.append(f"{plural(idle, 'annotation')} launched nothing, and nothing inside did")
     if not trace.annotations:
         lines.append("no annotations: record_function ranges need the profiler's CPU activity")
+    lines += orphan_lines(trace)
     return "\n".join(lines) + "\n"
 
 
@@ -76,7 +88,7 @@ def _annotation_lines(annotation: Annotation) -> Iterable[str]:
         yield f"{indent}  fault: {trouble}"
     for note in notes(annotation):
         yield f"{indent}  note: {note}"
-    projections = annotation.projections or annotation.derived
+    projections = annotation.shown
     width = max(len(p.label) for p in projections)
     for projection in projections:
         verdict, shape = VERDICT_WORDS[projection.verdict], (projection.shape or UNKNOWN).replace("_", " ")

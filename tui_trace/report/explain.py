@@ -113,7 +113,7 @@ def _lost(projection: Projection) -> str:
 def _source(projection: Projection, annotation: Annotation) -> str:
     """Says where a length is from, if not from a row on this lane."""
     if projection.verdict == "derived":
-        if not annotation.projections:
+        if not annotation.ops:
             return " It has no row of its own in the file: computed from the annotations inside it."
         return " The file has no projections: computed from the launch."
     if projection.verdict == "moved":
@@ -125,7 +125,7 @@ def _source(projection: Projection, annotation: Annotation) -> str:
 
 def _holes(projection: Projection, origin: int) -> str:
     """Names the largest hole and what ran in it; nothing for a lane without long holes."""
-    if projection.shape == "packed" or not projection.holes:
+    if projection.shape in ("packed", "single_op") or not projection.holes:
         return ""
     kind = f" Its ops come in {projection.bursts} bursts." if projection.shape == "scattered" else ""
     return f"{kind} Largest hole: {_hole(projection.holes[0], projection, origin)}."
@@ -151,10 +151,14 @@ def _worker(work: Elsewhere, projection: Projection) -> str:
     names = ", ".join(work.names)
     if work.is_here:
         return f"{plural(work.ops, 'other op')} on this lane ({names})"
-    if work.replay is None:
+    if not work.replays:
         return f"eager work ({names})"
+    if len(work.replays) > 1:
+        return f"{len(work.replays)} replays, {work.replays[0]} to {work.replays[-1]} ({names}),"
     if work.role == "main":
-        return f"the main chain{'' if projection.replays == (work.replay,) else f' of replay {work.replay}'} ({names})"
+        return (
+            f"the main chain{'' if projection.replays == work.replays else f' of replay {work.replays[0]}'} ({names})"
+        )
     return f"copies ({names})" if work.role.startswith("copies:") else f"the branch {work.role}"
 
 
@@ -206,6 +210,8 @@ def fault(annotation: Annotation) -> str | None:
         parts.append(f"left {len(found.missing)} of {annotation.lanes} out ({_labels(found.missing)}; {ops})")
     if found.unexplained:
         parts.append(_unexplained(found.unexplained))
+    if found.doubled:
+        parts.append(f"drew it several times on {plural(len(found.doubled), 'lane')} ({_labels(found.doubled)})")
     return f"the profiler {' and '.join(parts)}{_loss(annotation)}"
 
 

@@ -187,8 +187,6 @@ def _annotation_data(annotation: Annotation) -> Data:
 
 def _derived_data(annotation: Annotation) -> list[Data]:
     """Returns what stands in for the projections of an annotation whose work was all launched inside others."""
-    if annotation.projections:
-        return []
     return [_projection_data(projection, annotation) for projection in annotation.derived]
 
 

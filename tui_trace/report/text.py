@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_trace.report import words
-from tui_trace.report.annotations import summary_lines
+from tui_trace.report.annotations import orphan_lines, summary_lines
 from tui_trace.report.explain import fault
 from tui_trace.report.words import count, duration, percent, plural
 from tui_trace.trace.processes import process_name, process_tag, several_processes
@@ -225,8 +225,9 @@ def check_report(trace: Trace) -> str:
     faults = sum(fault(annotation) is not None for annotation in trace.annotations)
     if faults:
         lines.append(f"  projections of {plural(faults, 'annotation')} are wrong: see `tui-trace annotations`")
+    lines += [f"  {line}" for line in orphan_lines(trace)]
     lines += [f"  broken invariant (please report): {line}" for line in trace.validate()]
-    if not trace.problems and trace.complete:
+    if not trace.problems and trace.complete and not trace.orphan_rows:
         lines.append("  nothing wrong with the file")
     return "\n".join(lines) + "\n"
 

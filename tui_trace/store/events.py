@@ -192,6 +192,11 @@ class EventStore:
         return replay
 
     @cached_property
+    def lane_ids(self) -> dict[LaneKey, int]:
+        """Position of each lane in `lanes`."""
+        return {lane: i for i, lane in enumerate(self.lanes)}
+
+    @cached_property
     def annotation_rows_by_id(self) -> SortedDict[tuple[int, int], list[int]]:
         """CPU annotation rows by (process, external id); ids can come again in one file."""
         return _rows_by_id(self.annotations)

@@ -12,18 +12,16 @@ from tui_trace.analysis import projections as rule
 from tui_trace.analysis.intervals import covered_ns
 from tui_trace.analysis.nesting import depths, foreign_ops, instances, name_patterns, parents
 from tui_trace.analysis.opnames import clean
-from tui_trace.analysis.stray_rows import Owners, came_from, find_stray
-from tui_trace.store.events import LaneKey
+from tui_trace.analysis.stray_rows import Owners
 from tui_trace.store.schema import MISSING
 from tui_trace.trace.fault import Fault, find_fault
 from tui_trace.trace.processes import process_name
-from tui_trace.trace.projection import Projection, Source, WrittenRow
+from tui_trace.trace.projection import Projection, Source
+from tui_trace.trace.row_matcher import RowMatcher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tui_trace.analysis.projections import LaneHulls
-    from tui_trace.analysis.stray_rows import Stray
     from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
     from tui_trace.trace.replay import Replay
@@ -179,18 +177,26 @@ class Annotation:
     def derived(self) -> tuple[Projection, ...]:
         """What its projections would be if the annotations inside it counted: one for each lane, all of them derived.
 
-        An annotation has no projection where those inside it launched all of its work; these stand in for it.
+        An annotation has no projection where those inside it launched all of its work; these stand in for it. None
+        where it has ops of its own.
         """
+        if self.ops:
+            return ()
         store, source = self._source.store, self._source
         rows = self.outer_op_rows
         lane = store.ops.lane_id[rows]
         without_rows = replace(source, pads_ns={})
         return tuple(Projection(without_rows, store.lanes[i], rows[lane == i], None) for i in np.unique(lane).tolist())
 
+    @property
+    def shown(self) -> tuple[Projection, ...]:
+        """What there is to show on lanes: its projections, and what stands in for those that it cannot have."""
+        return (*self.projections, *self.derived)
+
     @cached_property
     def fault(self) -> Fault | None:
         """What the profiler left out or cut short of it, None where nothing."""
-        return find_fault(self._source.store, self.projections, self.op_rows)
+        return find_fault(self._source.store, self.projections)
 
 
 def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[Annotation, ...]:
@@ -204,9 +210,7 @@ def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[A
     launch_owner = rule.innermost_annotation(table, store.launches)
     owners = _owners(store, launch_owner)
     hulls = rule.lane_hulls(store.ops, owners.annotation_of_op)
-    written, pads = _written_rows(store, hulls)
-    several_devices = len({lane.device for lane in store.lanes}) > 1
-    source = Source(store, replays, pads, several_devices)
+    matcher = RowMatcher(store, replays, owners, hulls)
     groups = np.searchsorted(hulls.annotation, np.arange(len(table) + 1)).tolist()
     launches = np.bincount(launch_owner[launch_owner >= 0], minlength=len(table)).tolist()
     own_replays: dict[int, list[int]] = {}
@@ -243,11 +247,9 @@ def explain_annotations(store: EventStore, replays: Sequence[Replay]) -> tuple[A
             depth=depth_of[row],
             parent=owners.parent_of[row],
             children=tuple(reversed(children.pop(row, []))),
-            projections=_projections(
-                source, owners, row, _by_lane(store, hulls, groups[row], groups[row + 1]), written.get(row, {})
-            ),
+            projections=matcher.projections(row, groups[row], groups[row + 1]),
             op_rows=op_rows,
-            _source=source,
+            _source=matcher.source,
         )
         if owners.parent_of[row] >= 0:
             children.setdefault(owners.parent_of[row], []).append(found[row])
@@ -273,89 +275,6 @@ def _queue(store: EventStore, op_rows: IntArray) -> int | None:
         return None
     first = int(op_rows[np.argmin(store.ops.start_ns[op_rows])])
     return int(store.ops.start_ns[first] - store.launches.start_ns[store.correlation.launch_of_op[first]])
-
-
-def _written_rows(
-    store: EventStore, hulls: LaneHulls
-) -> tuple[dict[int, dict[tuple[int, int, int], WrittenRow]], dict[int, tuple[int, int]]]:
-    """Returns the file's rows by annotation row and lane, and the pads of the writer of each process that has any."""
-    rows = store.projections
-    owner = rule.annotation_of_projection(store.annotations, rows, store.annotation_rows_by_id)
-    written: dict[int, dict[tuple[int, int, int], WrittenRow]] = {}
-    keys = zip(rows.process.tolist(), rows.device.tolist(), rows.stream.tolist(), strict=True)
-    for i, key in enumerate(keys):
-        if owner[i] >= 0:
-            row = WrittenRow(int(rows.start_ns[i]), int(rows.end_ns[i]), key[2])
-            written.setdefault(int(owner[i]), {})[key] = row
-    pairs: dict[int, list[tuple[int, int, int, int]]] = {process: [] for process in set(rows.process.tolist())}
-    for entry in range(hulls.annotation.size):
-        lane = store.lanes[int(hulls.lane[entry])]
-        found = written.get(int(hulls.annotation[entry]), {}).get(lane)
-        if found is not None:
-            hull = int(hulls.start_ns[entry]), int(hulls.end_ns[entry])
-            pairs[lane.process].append((found.start_ns, found.end_ns, *hull))
-    columns = {process: np.array(own, np.int64).reshape(-1, 4).T for process, own in pairs.items()}
-    return written, {process: rule.infer_pads(*own) for process, own in columns.items()}
-
-
-def _by_lane(store: EventStore, hulls: LaneHulls, first: int, stop: int) -> dict[LaneKey, IntArray]:
-    """Returns the ops of one annotation by lane."""
-    return {
-        store.lanes[int(hulls.lane[entry])]: hulls.op_rows[hulls.offsets[entry] : hulls.offsets[entry + 1]]
-        for entry in range(first, stop)
-    }
-
-
-def _projections(
-    source: Source,
-    owners: Owners,
-    annotation: int,
-    op_rows: Mapping[LaneKey, IntArray],
-    written: Mapping[tuple[int, int, int], WrittenRow],
-) -> tuple[Projection, ...]:
-    """Puts rows and ops together, lane by lane."""
-    # LaneKey is a tuple, so both kinds of key meet in one dictionary.
-    moved = _moved_ops(source.store, op_rows, written)
-    row_of: dict[tuple[int, int, int], WrittenRow] = {}
-    for lane, rows in moved.items():
-        for key, own in op_rows.items():
-            if key not in written and np.isin(own, rows).any():
-                row_of[key] = written[lane]
-    none = np.zeros(0, np.int64)
-    found = []
-    for lane in sorted({*op_rows, *written}):
-        own = op_rows.get(lane, none)  # type: ignore[call-overload]  # a LaneKey is such a tuple
-        row = written.get(lane) or row_of.get(lane)
-        under = np.concatenate([own, moved[lane]]) if lane in moved else None
-        if not own.size and lane in moved:
-            continue  # the row is shown with the ops that were moved away from under it
-        stray = _stray(source, owners, annotation, lane, row) if not own.size and row is not None else None
-        found.append(Projection(source, LaneKey(*lane), own, row, under_row=under, stray=stray))
-    return tuple(found)
-
-
-def _moved_ops(
-    store: EventStore, op_rows: Mapping[LaneKey, IntArray], written: Mapping[tuple[int, int, int], WrittenRow]
-) -> dict[tuple[int, int, int], IntArray]:
-    """Returns, for each row, the ops that ran on its lane and are written for another."""
-    if all(lane in written for lane in op_rows):
-        return {}
-    found = {}
-    for process, device, stream in written:
-        elsewhere = [rows for lane, rows in op_rows.items() if lane[:2] == (process, device) and lane[2] != stream]
-        rows = came_from(store.ops, np.concatenate(elsewhere), stream) if elsewhere else np.zeros(0, np.int64)
-        if rows.size:
-            found[process, device, stream] = rows
-    return found
-
-
-def _stray(source: Source, owners: Owners, annotation: int, lane: tuple[int, int, int], row: WrittenRow) -> Stray:
-    store = source.store
-    lane_id = next((i for i, key in enumerate(store.lanes) if key == lane), -1)
-    on_lane = np.flatnonzero(store.ops.lane_id == lane_id) if lane_id >= 0 else np.zeros(0, np.int64)
-    pads = source.pads_ns[lane[0]]
-    bounds = row.start_ns + pads[0], row.end_ns - pads[1]
-    return find_stray((store.ops, store.launches, store.annotations), owners, annotation, on_lane, bounds)
 
 
 def _thread(pid: int, tid: int) -> str:

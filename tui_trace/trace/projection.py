@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui_trace.store.schema import IntArray
     from tui_trace.trace.replay import Replay
 
-HOLES_NAMED = 3
+HOLES_NAMED = 1
 """Largest holes of a projection that are looked into."""
 
 
@@ -53,11 +53,13 @@ class WrittenRow:
         start_ns: Its start.
         end_ns: Its end.
         stream: The stream it is written for.
+        others: Further rows of the same annotation on the same lane.
     """
 
     start_ns: int
     end_ns: int
     stream: int
+    others: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class Projection:
         verdict: exact, cut_short, missing, derived, no_ops_found or moved.
         lost_start_ns: How much later than its first op the row starts, pad taken off; 0 unless cut short.
         lost_end_ns: How much earlier than its last op the row ends.
+        other_rows: Further rows that the file has for the annotation on that lane.
         stray: What is under the row where none of its own ops are, else None.
     """
 
@@ -127,11 +130,13 @@ class Projection:
         self.row_start_ns = row.start_ns if row is not None else None
         self.row_end_ns = row.end_ns if row is not None else None
         self.row_stream = row.stream if row is not None else None
+        self.other_rows = row.others if row is not None else 0
         self.lost_start_ns, self.lost_end_ns = 0, 0
         self.stray = stray
-        self.verdict = self._verdict(op_rows if under_row is None else under_row)
+        self._under_row = op_rows if under_row is None else under_row
+        self.verdict = self._verdict()
 
-    def _verdict(self, under_row: IntArray) -> str:
+    def _verdict(self) -> str:
         if not self.op_rows.size:
             return "no_ops_found"
         pads_ns = self._source.pads_ns.get(self.process)
@@ -139,13 +144,14 @@ class Projection:
             return "derived"
         if self.row_start_ns is None or self.row_end_ns is None:
             return "missing"
-        if self.row_stream != self.stream:
-            return "moved"
-        start, end = _hull(self._source.store, under_row)
+        start, end = _hull(self._source.store, self._under_row)
         late = self.row_start_ns + pads_ns[0] - start
         early = end - (self.row_end_ns - pads_ns[1])
+        if self.row_stream != self.stream and late <= 0 and early <= 0:
+            return "moved"  # it covers these ops, and may cover others that ran on its lane
         if late == 0 and early == 0:
             return "exact"
+        late, early = (max(late, 0), max(early, 0)) if self.row_stream != self.stream else (late, early)
         if late >= 0 and early >= 0:
             self.lost_start_ns, self.lost_end_ns = late, early
             return "cut_short"
@@ -202,9 +208,9 @@ class Projection:
             return self.op_rows
         if self.verdict != "cut_short" or self.row_start_ns is None or self.row_end_ns is None:
             return self.op_rows[:0]
-        ops = self._source.store.ops
-        before = ops.start_ns[self.op_rows] < self.row_start_ns
-        return self.op_rows[before | (ops.end_ns[self.op_rows] > self.row_end_ns)]
+        ops, rows, pads_ns = self._source.store.ops, self._under_row, self._source.pads_ns[self.process]
+        before = ops.start_ns[rows] < self.row_start_ns + pads_ns[0]
+        return rows[before | (ops.end_ns[rows] > self.row_end_ns - pads_ns[1])]
 
     @property
     def lost_ops(self) -> int:

@@ -26,6 +26,7 @@ from tui_trace.trace.annotation import Annotation, explain_annotations
 from tui_trace.trace.graph import attach_graph_dump
 from tui_trace.trace.processes import lane_labels, process_name
 from tui_trace.trace.replay import Family, Replay
+from tui_trace.trace.row_matcher import orphan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -182,6 +183,11 @@ class Trace:
     def annotations(self) -> tuple[Annotation, ...]:
         """All CPU annotations by start, each with its projections."""
         return explain_annotations(self.store, self.replays)
+
+    @cached_property
+    def orphan_rows(self) -> tuple[tuple[str, int], ...]:
+        """Names of GPU rows of annotations that the file has no CPU row of, each with how many there are."""
+        return orphan_rows(self.store)
 
     @cached_property
     def eager(self) -> Eager:

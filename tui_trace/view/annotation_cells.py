@@ -9,7 +9,6 @@ from tui_trace.report.annotations import verdict_counts
 from tui_trace.report.words import UNKNOWN, duration
 from tui_trace.view.annotation_list import AnnotationOrder, Only
 from tui_trace.view.paint import ACCENT, BOLD, FAINT, FAULT, MUTED, TEXT, Paint
-from tui_trace.view.projections import FAULTS
 from tui_trace.view.search import describe
 from tui_trace.view.tables import Cell, Column
 
@@ -72,9 +71,9 @@ def entry_cells(book: Book, entry: Entry, *, own: bool, drawn: bool) -> list[Cel
         drawn: Its projections are the rows of the timeline.
     """
     listed = [book.trace.annotations[position] for position in entry.positions]
-    projections = [p for a in listed for p in a.projections or a.derived]
+    projections = [p for a in listed for p in a.shown]
     lengths = sorted(length for p in projections if (length := p.drawn_ns) is not None)
-    bad = any(p.verdict in FAULTS for p in projections)
+    bad = any(a.fault is not None for a in listed)
     paint = TEXT if own else FAINT
     return [
         Cell("▶" if drawn else "●" if own else "", ACCENT),

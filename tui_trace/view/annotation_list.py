@@ -125,12 +125,12 @@ def listed_positions(listed: Sequence[Entry]) -> set[int]:
     return {position for entry in listed for position in entry.positions}
 
 
-def row_of(listed: Sequence[Entry], position: int) -> int | None:
-    """The row of an annotation, or of the closed group that holds it; None where it is not listed."""
-    inside = None
+def rows_by_position(listed: Sequence[Entry]) -> dict[int, int]:
+    """The row of each listed annotation, that of its group where the group is closed."""
+    rows: dict[int, int] = {}
     for row, entry in enumerate(listed):
-        if position in entry.positions:
-            if entry.group is None:
-                return row
-            inside = row
-    return inside
+        if entry.group is None:
+            rows[entry.positions[0]] = row
+        elif not entry.opened:
+            rows.update(dict.fromkeys(entry.positions, row))
+    return rows

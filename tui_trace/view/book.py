@@ -9,7 +9,7 @@ import numpy as np
 
 from tui_trace.view.annotation_list import Only, entries
 from tui_trace.view.levels import Levels
-from tui_trace.view.projections import FAULTS, ProjectionSet
+from tui_trace.view.projections import ProjectionSet
 from tui_trace.view.rows import Layout, Mode, lay_out
 from tui_trace.view.scene import LEAST_SPAN_NS, Scene, eager_scene
 from tui_trace.view.search import matcher
@@ -219,11 +219,7 @@ class Book:
 
     def has_fault(self, position: int) -> bool:
         """Whether the profiler left out or cut short a projection of a replay's annotations."""
-        return any(
-            projection.verdict in FAULTS
-            for annotation in self.annotations_of(position)
-            for projection in self.trace.annotations[annotation].projections
-        )
+        return any(self.trace.annotations[p].fault is not None for p in self.annotations_of(position))
 
     def counterpart(self, annotation: int, position: int) -> int | None:
         """The annotation of another replay of the same name, else of a name that differs in its numbers only."""

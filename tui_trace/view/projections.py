@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SHAPE_WORDS = {"packed": "packed", "spread": "spread", "scattered": "scattered", "single_op": "single op"}
 """Shapes as the screens spell them."""
 
-FAULTS = frozenset({"cut_short", "missing"})
-"""Verdicts that are faults of the profiler."""
+FAULTS = frozenset({"cut_short", "missing", "no_ops_found"})
+"""Verdicts of which a row of the timeline warns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class ProjectionSet:
     @cached_property
     def ordered(self) -> tuple[Projection, ...]:
         """The projections in the order of the rows; derived ones where others inside it launched all of its work."""
-        return tuple(sorted(self.annotation.projections or self.annotation.derived, key=_start))
+        return tuple(sorted(self.annotation.shown, key=_start))
 
     def rows(self, scene: Scene) -> Iterator[Row]:
         """One row per lane. The hull may reach beyond the replay that is drawn."""
@@ -102,7 +102,7 @@ def sentences(projections: ProjectionSet, row: int) -> list[str]:
 
 def longest_and_shortest(annotation: Annotation) -> list[str]:
     """Why the longest and the shortest projection of an annotation are as long as they are."""
-    found = [(length, p) for p in annotation.projections or annotation.derived if (length := p.drawn_ns) is not None]
+    found = [(length, p) for p in annotation.shown if (length := p.drawn_ns) is not None]
     if not found:
         return []
     longest = max(found, key=lambda pair: pair[0])[1]

@@ -9,7 +9,7 @@ from tui_trace.ui.lines import LinesWidget
 from tui_trace.ui.panes.pane import Pane
 from tui_trace.ui.table import VirtualTable
 from tui_trace.view.annotation_cells import ANNOTATION_COLUMNS, annotation_columns, entry_cells, nothing_listed
-from tui_trace.view.annotation_list import row_of
+from tui_trace.view.annotation_list import rows_by_position
 from tui_trace.view.paint import FAULT, TEXT, Line, Run
 from tui_trace.view.projections import about, longest_and_shortest, sentences
 from tui_trace.view.rows import Mode
@@ -62,6 +62,8 @@ class AnnotationPane(Pane):
         self.book: Book | None = None
         self._own: frozenset[int] = frozenset()
         self._entries: tuple[Entry, ...] = ()
+        self._rows: dict[int, int] = {}
+        self._cached: dict[tuple[int, bool], list[Cell]] = {}
 
     def compose(self) -> ComposeResult:
         """The table and the sentences."""
@@ -90,13 +92,14 @@ class AnnotationPane(Pane):
         self.state, self.book = state, book
         if old is None or (old.replay, old.listing) != (state.replay, state.listing):
             self._entries = book.entries(state)
+            self._rows, self._cached = rows_by_position(self._entries), {}
             self._own = frozenset(book.annotations_of(state.replay))
             moved = old is None or old.replay != state.replay
             self.table.columns = annotation_columns(state.listing)
             self.table.empty = f" {nothing_listed(state.listing, len(book.trace.annotations))}"
             self.table.fill(len(self._entries), self._cells, self._follow(state, book, kept, moved=moved))
         elif old.annotation != state.annotation:
-            row = row_of(self._entries, state.annotation) if state.annotation >= 0 else None
+            row = self._rows.get(state.annotation)
             if row is not None:
                 self.table.move_to(row)
             self.table.refresh()
@@ -114,10 +117,9 @@ class AnnotationPane(Pane):
         """The row to select in another list: that of the same annotation if it still says something of the replay."""
         stays = kept is not None and (kept in self._own or not moved)
         wanted = state.annotation if state.annotation >= 0 else kept if stays else book.main_annotation_at(state.replay)
-        row = row_of(self._entries, wanted) if wanted is not None else None
+        row = self._rows.get(wanted) if wanted is not None else None
         if row is None:
-            own = (row_of(self._entries, position) for position in sorted(self._own))
-            row = next((found for found in own if found is not None), None)
+            row = min((self._rows[position] for position in self._own if position in self._rows), default=None)
         return row if row is not None else self.table.cursor
 
     def _cells(self, row: int) -> list[Cell]:
@@ -125,7 +127,10 @@ class AnnotationPane(Pane):
             return []
         entry = self._entries[row]
         drawn = self.state.mode is Mode.PROJECTIONS and entry.group is None and self.state.annotation in entry.positions
-        return entry_cells(self.book, entry, own=not self._own.isdisjoint(entry.positions), drawn=drawn)
+        if (row, drawn) not in self._cached:
+            own = not self._own.isdisjoint(entry.positions)
+            self._cached[row, drawn] = entry_cells(self.book, entry, own=own, drawn=drawn)
+        return self._cached[row, drawn]
 
     def speak(self) -> None:
         """The sentence of the selected projection while projections are drawn, else of the selected annotation."""
