@@ -66,7 +66,8 @@ def elsewhere(
     found = []
     for here in (False, True):
         for members, indices, role in _by_owner(store, replays, rows[is_here == here]):
-            found.append(_work(store, members, window, indices, role, here=here))
+            if members.size:
+                found.append(_work(store, members, window, indices, role, here=here))
     return tuple(sorted((work for work in found if work.busy_ns), key=lambda work: -work.busy_ns))
 
 

@@ -144,7 +144,9 @@ class Projection:
             return "derived"
         if self.row_start_ns is None or self.row_end_ns is None:
             return "missing"
-        start, end = _hull(self._source.store, self._under_row)
+        start, end = self.start_ns, self.end_ns
+        if start is None or end is None or self._under_row is not self.op_rows:
+            start, end = _hull(self._source.store, self._under_row)
         late = self.row_start_ns + pads_ns[0] - start
         early = end - (self.row_end_ns - pads_ns[1])
         if self.row_stream != self.stream and late <= 0 and early <= 0:
@@ -280,5 +282,5 @@ def _busy_ns(store: EventStore, process: int, start_ns: int, end_ns: int) -> int
 
 
 def _hull(store: EventStore, rows: IntArray) -> tuple[int, int]:
-    """Returns first start and last end of ops."""
-    return int(store.ops.start_ns[rows].min()), int(store.ops.end_ns[rows].max())
+    """Returns first start and last end of ops in start order."""
+    return int(store.ops.start_ns[rows[0]]), int(store.ops.end_ns[rows].max())

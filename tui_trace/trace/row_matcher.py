@@ -71,7 +71,7 @@ class RowMatcher:
             own, row = op_rows.get(lane, _NO_OPS), written.get(lane) or row_of.get(lane)
             if not own.size and lane in moved:
                 continue  # the row is shown with the ops that were moved away from under it
-            under = np.concatenate([own, moved[lane]]) if lane in moved else own
+            under = np.sort(np.concatenate([own, moved[lane]])) if lane in moved else own
             stray = self._stray(annotation, lane, row) if not own.size and row is not None else None
             found.append(Projection(self.source, lane, own, row, under_row=under, stray=stray))
         return tuple(found)
@@ -142,6 +142,8 @@ def _written_rows(
 
 def _closest(several: Sequence[WrittenRow], hull: tuple[int, int] | None, pads: tuple[int, int]) -> WrittenRow:
     """Returns the one of several rows on a lane that fits its ops best, and how many others there are."""
+    if len(several) == 1:
+        return several[0]
     if hull is None:
         best = several[0]
     else:
