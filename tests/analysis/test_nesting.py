@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tables import table
 from tui_trace.analysis.nesting import depths, foreign_ops, instances, name_patterns, parents
+from tui_trace.analysis.projections import innermost_annotation
 from tui_trace.store.schema import ANNOTATIONS, LAUNCHES
 
 ranges = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(1, 2), st.integers(0, 1)), max_size=10)
@@ -21,7 +22,7 @@ def rows_of(found: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int,
 
 
 @given(ranges)
-def test_a_parent_is_open_when_its_child_begins_and_deepest_of_those(found: list[tuple[int, int, int, int]]) -> None:
+def test_a_parent_is_open_when_its_child_begins_and_opened_last(found: list[tuple[int, int, int, int]]) -> None:
     """Of one thread and process; the depth counts the parents up to the outermost."""
     rows = rows_of(found)
     annotations = table(
@@ -34,14 +35,19 @@ def test_a_parent_is_open_when_its_child_begins_and_deepest_of_those(found: list
     parent_of = parents(annotations)
     depth_of = depths(parent_of)
     for row, parent in enumerate(parent_of):
-        assert parent < row
-        if parent >= 0:
-            assert rows[parent][2:] == rows[row][2:]
-            assert rows[parent][0] <= rows[row][0] < rows[parent][1]
+        around = (i for i in range(row) if rows[i][2:] == rows[row][2:] and rows[i][0] <= rows[row][0] < rows[i][1])
+        assert parent == max(around, default=-1)
         up, steps = parent, 0
         while up >= 0:
             up, steps = parent_of[up], steps + 1
         assert depth_of[row] == steps
+
+
+def test_parents_and_owners_of_launches_agree_where_ranges_cross() -> None:
+    """The parent of a range owns a launch just before it, and the range that ended first is skipped."""
+    annotations = table(ANNOTATIONS, start_ns=[0, 50, 60, 80, 120], end_ns=[100, 150, 70, 90, 130])
+    assert parents(annotations) == [-1, 0, 1, 1, 1]
+    assert innermost_annotation(annotations, table(LAUNCHES, start_ns=[49, 59, 79, 119])).tolist() == [0, 1, 1, 1]
 
 
 @given(st.lists(st.integers(0, 3), max_size=12))

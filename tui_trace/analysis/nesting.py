@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,83 @@ if TYPE_CHECKING:
 _DIGITS = re.compile(r"\d+")
 
 
+THREAD = ("process", "pid", "tid")
+"""The columns that tell a host thread from every other of a file."""
+
+
+def rows_by(table: Columns, *fields: str) -> dict[tuple[int, ...], IntArray]:
+    """Groups the rows of a table by the values of some columns.
+
+    Args:
+        table: Any table.
+        fields: Names of the columns.
+
+    Returns:
+        The rows of each group, ascending, by the group's values.
+    """
+    if not len(table):
+        return {}
+    columns: list[IntArray] = [getattr(table, name) for name in fields]
+    order = np.lexsort(columns[::-1])
+    changes = np.zeros(order.size - 1, bool)
+    for column in columns:
+        changes |= np.diff(column[order]) != 0
+    groups = np.split(order, np.flatnonzero(changes) + 1)
+    return {tuple(int(column[group[0]]) for column in columns): group for group in groups}
+
+
+@dataclass(frozen=True, slots=True)
+class LastOpened:
+    """Which of the open annotations of one thread opened last, as a step function of time.
+
+    Attributes:
+        around: Row of the one that it was when each annotation opened, -1 for none; shape (n,).
+        times_ns: Times at which it changes, ascending; of equal times the last counts. Shape (k,).
+        row: Its row from before the first time on, -1 for none; shape (k + 1,).
+    """
+
+    around: IntArray
+    times_ns: IntArray
+    row: IntArray
+
+
+def last_opened(annotations: Columns, rows: IntArray) -> LastOpened:
+    """Follows one thread and finds, for each moment, the open annotation that opened last: the innermost one.
+
+    Annotations of one thread mostly nest. Those that cross do not close in the order in which they opened, so what
+    ended below the top of the stack stays there until all above it have ended.
+
+    Args:
+        annotations: CPU annotations, sorted by start, longest first.
+        rows: Rows of one thread, ascending, shape (n,).
+    """
+    around: list[int] = []
+    times: list[int] = []
+    current: list[int] = [-1]
+    stack: list[tuple[int, int]] = []  # (end, row) in order of opening; its top is open
+
+    def close(until: int | None) -> None:
+        while stack and (until is None or stack[-1][0] <= until):
+            now = stack[-1][0]
+            while stack and stack[-1][0] <= now:
+                stack.pop()
+            times.append(now)
+            current.append(stack[-1][1] if stack else -1)
+
+    starts, ends = annotations.start_ns[rows].tolist(), annotations.end_ns[rows].tolist()
+    for row, start, end in zip(rows.tolist(), starts, ends, strict=True):
+        close(start)
+        around.append(current[-1])
+        if end > start:  # one of no length is never open
+            times.append(start)
+            current.append(row)
+            stack.append((end, row))
+    close(None)
+    return LastOpened(*(np.array(values, np.int64) for values in (around, times, current)))
+
+
 def parents(annotations: Columns) -> list[int]:
-    """Finds the innermost annotation around each, on its own thread.
+    """Finds the annotation around each: of those of its thread that are open when it opens, the last to open.
 
     Args:
         annotations: CPU annotations, sorted by start, longest first.
@@ -25,17 +101,10 @@ def parents(annotations: Columns) -> list[int]:
     Returns:
         Row of the annotation around each, -1 for none; shape (n,). Parents stand before their children.
     """
-    found = []
-    stacks: dict[tuple[int, int, int], list[int]] = {}
-    keys = zip(annotations.process.tolist(), annotations.pid.tolist(), annotations.tid.tolist(), strict=True)
-    starts, ends = annotations.start_ns.tolist(), annotations.end_ns.tolist()
-    for row, key in enumerate(keys):
-        stack = stacks.setdefault(key, [])
-        while stack and ends[stack[-1]] <= starts[row]:
-            stack.pop()
-        found.append(stack[-1] if stack else -1)
-        stack.append(row)
-    return found
+    found = np.full(len(annotations), -1, np.int64)
+    for rows in rows_by(annotations, *THREAD).values():
+        found[rows] = last_opened(annotations, rows).around
+    return found.tolist()
 
 
 def depths(parent_of: Sequence[int]) -> list[int]:

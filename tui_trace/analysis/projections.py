@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.analysis.nesting import THREAD, last_opened, rows_by
 from tui_trace.store.schema import MISSING
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ PADS_NS = ((1, 1), (1, 0), (0, 0), (1000, 500), (1000, 0), (0, 1000))
 def innermost_annotation(annotations: Columns, launches: Columns) -> IntArray:
     """Finds the innermost annotation open at the start of each launch, on the launch's own thread.
 
+    Of the annotations that are open it is the one that opened last, also where they cross and do not nest.
+
     Args:
         annotations: CPU annotations, sorted by start, longest first.
         launches: Launch rows.
@@ -31,44 +34,13 @@ def innermost_annotation(annotations: Columns, launches: Columns) -> IntArray:
         Row of the annotation for each launch, -1 where none is open. Shape (len(launches),).
     """
     innermost = np.full(len(launches), -1, np.int64)
-    threads: dict[tuple[int, int, int], list[int]] = {}
-    keys = zip(annotations.process.tolist(), annotations.pid.tolist(), annotations.tid.tolist(), strict=True)
-    for row, key in enumerate(keys):
-        threads.setdefault(key, []).append(row)
-    for (process, pid, tid), rows in threads.items():
-        members = np.flatnonzero((launches.process == process) & (launches.pid == pid) & (launches.tid == tid))
-        if members.size:
-            times, open_row = _open_annotation(annotations, rows)
-            innermost[members] = open_row[np.searchsorted(times, launches.start_ns[members], "right")]
+    launches_of = rows_by(launches, *THREAD)
+    for thread, rows in rows_by(annotations, *THREAD).items():
+        members = launches_of.get(thread)
+        if members is not None:
+            opened = last_opened(annotations, rows)
+            innermost[members] = opened.row[np.searchsorted(opened.times_ns, launches.start_ns[members], "right")]
     return innermost
-
-
-def _open_annotation(annotations: Columns, rows: list[int]) -> tuple[IntArray, IntArray]:
-    """Returns the innermost annotation of one thread as a step function of time.
-
-    Returns:
-        Times at which it changes, shape (k,), and the row from before the first time on, shape (k + 1,).
-    """
-    times: list[int] = []
-    current: list[int] = [-1]
-    stack: list[tuple[int, int]] = []  # (end, row), innermost last
-    starts, ends = annotations.start_ns, annotations.end_ns
-
-    def close(until: int) -> None:
-        while stack and stack[-1][0] <= until:
-            end, _ = stack.pop()
-            times.append(end)
-            current.append(stack[-1][1] if stack else -1)
-
-    for row in rows:
-        start, end = int(starts[row]), int(ends[row])
-        close(start)
-        times.append(start)
-        current.append(row)
-        stack.append((end, row))
-        stack.sort(key=lambda entry: -entry[0])  # ranges that cross without nesting must still close in order
-    close(int(np.iinfo(np.int64).max))
-    return np.maximum.accumulate(np.array(times, np.int64)), np.array(current, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
