@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 _DIGITS = re.compile(r"\d+")
 
 
-THREAD = ("process", "pid", "tid")
-"""The columns that tell a host thread from every other of a file."""
+HOST_PROCESS = ("process", "pid")
+"""The columns that tell a host process from every other; a merged file may hold several without ranks in its ids."""
+
+THREAD = (*HOST_PROCESS, "tid")
+"""The columns that tell a host thread from every other."""
 
 
 def rows_by(table: Columns, *fields: str) -> dict[tuple[int, ...], IntArray]:
@@ -151,7 +154,7 @@ def name_patterns(names: Sequence[str]) -> list[str]:
 
 
 def foreign_ops(annotations: Columns, launches: Columns, launch_owner: IntArray, ops_of_launch: IntArray) -> IntArray:
-    """Counts the ops that other threads launched during each annotation, with none of their own around it.
+    """Counts the ops that other threads of its host process launched during each annotation, with none open there.
 
     Kineto gives such ops to no annotation: an autograd thread that runs the backward pass is the usual case.
 
@@ -166,12 +169,14 @@ def foreign_ops(annotations: Columns, launches: Columns, launch_owner: IntArray,
     """
     found = np.zeros(len(annotations), np.int64)
     # A launch on an annotation's own thread, within it, has an owner; so all that is left is on other threads.
-    free = launch_owner < 0
-    for process in np.unique(launches.process[free]).tolist():
-        rows = np.flatnonzero(free & (launches.process == process))
-        before = np.r_[0, np.cumsum(ops_of_launch[rows])]
-        own = np.flatnonzero(annotations.process == process)
-        first = np.searchsorted(launches.start_ns[rows], annotations.start_ns[own], "left")
-        stop = np.searchsorted(launches.start_ns[rows], annotations.end_ns[own], "left")
-        found[own] = before[np.maximum(stop, first)] - before[first]
+    free = np.flatnonzero(launch_owner < 0)
+    annotations_of = rows_by(annotations, *HOST_PROCESS)
+    for process, members in rows_by(launches.take(free), *HOST_PROCESS).items():
+        own = annotations_of.get(process)
+        if own is not None:
+            rows = free[members]
+            before = np.append(0, np.cumsum(ops_of_launch[rows]))
+            first = np.searchsorted(launches.start_ns[rows], annotations.start_ns[own], "left")
+            stop = np.searchsorted(launches.start_ns[rows], annotations.end_ns[own], "left")
+            found[own] = before[np.maximum(stop, first)] - before[first]
     return found
