@@ -146,6 +146,41 @@ def test_without_a_row_the_commonest_pads_are_taken() -> None:
     assert infer_pads(none, none, none, none) == (1, 1)
 
 
+marks = st.tuples(st.integers(0, 20), st.integers(0, 1), st.sampled_from((MISSING, 0, 7)), st.integers(1, 2))
+
+
+@given(st.lists(marks, max_size=14), st.lists(marks, max_size=14))
+def test_the_latest_annotation_of_id_and_name_that_has_begun_owns_a_row(
+    made: list[tuple[int, int, int, int]], drawn: list[tuple[int, int, int, int]]
+) -> None:
+    """Of the same process, id and name the last that started by the row's end, else the first, as a search finds it."""
+    made = sorted(made, key=lambda row: row[0])
+    annotations = table(
+        ANNOTATIONS,
+        start_ns=[start for start, *_ in made],
+        process=[process for _, process, _, _ in made],
+        external_id=[key for *_, key, _ in made],
+        name_id=[name for *_, name in made],
+    )
+    projections = table(
+        PROJECTIONS,
+        end_ns=[end for end, *_ in drawn],
+        process=[process for _, process, _, _ in drawn],
+        external_id=[key for *_, key, _ in drawn],
+        name_id=[name for *_, name in drawn],
+    )
+    by_id: dict[tuple[int, int], list[int]] = {}
+    for row, (_, process, key, _) in enumerate(made):
+        if key != MISSING:
+            by_id.setdefault((process, key), []).append(row)
+    searched = []
+    for end, *mark in drawn:
+        alike = [row for row, (_, *other) in enumerate(made) if other == mark and mark[1] != MISSING]
+        begun = [row for row in alike if made[row][0] <= end]
+        searched.append(begun[-1] if begun else alike[0] if alike else -1)
+    assert annotation_of_projection(annotations, projections, by_id).tolist() == searched
+
+
 def test_a_row_is_joined_to_its_annotation_by_id_and_name() -> None:
     """Ids can come again within a file, with another name or later with the same; process and name must fit too."""
     annotations = table(

@@ -6,6 +6,7 @@ extend the annotation's projection on their lane, from the first start to the la
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,15 +115,35 @@ def annotation_of_projection(
     Where an id comes again, the latest annotation that started no later than the row's end owns it: a projection
     cannot end before its annotation begins.
 
+    Args:
+        annotations: CPU annotations, sorted by start.
+        projections: Written projections.
+        rows_by_id: Rows of annotations, ascending, by (process, id).
+
     Returns:
         Annotation row of each projection, -1 where there is none. Shape (len(projections),).
     """
     owner = np.full(len(projections), -1, np.int64)
+    # Ids can be alike in a whole file: each id's annotations are sorted out by name once, and then bisected.
+    named: dict[tuple[int, int], dict[int, tuple[list[int], list[int]]]] = {}
     columns = (projections.process, projections.external_id, projections.name_id, projections.end_ns)
     for i, (process, key, name_id, end_ns) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-        rows = rows_by_id.get((process, key), ()) if key != MISSING else ()
-        named = [row for row in rows if annotations.name_id[row] == name_id]
-        begun = [row for row in named if annotations.start_ns[row] <= end_ns]
-        if begun or named:
-            owner[i] = begun[-1] if begun else named[0]
+        if key == MISSING or (process, key) not in rows_by_id:
+            continue
+        if (process, key) not in named:
+            named[process, key] = _by_name(annotations, rows_by_id[process, key])
+        rows, starts = named[process, key].get(name_id, ((), ()))
+        if rows:
+            owner[i] = rows[max(bisect_right(starts, end_ns) - 1, 0)]
     return owner
+
+
+def _by_name(annotations: Columns, rows: list[int]) -> dict[int, tuple[list[int], list[int]]]:
+    """Returns rows, ascending, and their starts by name."""
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    names, starts = annotations.name_id[rows].tolist(), annotations.start_ns[rows].tolist()
+    for row, name_id, start in zip(rows, names, starts, strict=True):
+        own = found.setdefault(name_id, ([], []))
+        own[0].append(row)
+        own[1].append(start)
+    return found
