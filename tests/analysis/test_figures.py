@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 
 from tests.strategies import LONGEST_NS, Ops, ops
@@ -44,6 +47,29 @@ def test_all_counts_are_of_the_ops(made_up: Ops) -> None:
     assert f.lane_op_counts == tuple(sorted((lanes.count(lane) for lane in set(lanes)), reverse=True))
     kinds = made_up.kind.tolist()
     assert f.kinds == {name: kinds.count(kind) for kind, name in enumerate(KIND_NAMES) if kind in kinds}
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("length", [0, 7])
+def test_one_op_is_measured_as_many_are(kind: Kind, length: int) -> None:
+    """The figures of one op beside itself on another lane, each time counted once, are those of the op."""
+    at = np.array([5, 5])
+    kinds = np.full(2, kind, np.uint8)
+    one = figures(at[:1], at[:1] + length, kinds[:1], np.array([3]))
+    two = figures(at, at + length, kinds, np.array([3, 4]))
+    assert one is not None
+    assert two is not None
+    assert one == replace(
+        two,
+        ops=1,
+        lanes=1,
+        sum_ns=length,
+        work_sum_ns=0 if kind == Kind.COPY else length,
+        kinds={KIND_NAMES[kind]: 1},
+        concurrency_ns=(0, length)[: 2 if length else 1],
+        max_concurrency=1 if length else 0,
+        lane_op_counts=(1,),
+    )
 
 
 def test_no_ops_have_no_figures() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from tests.strategies import LONGEST_NS, intervals, running, to_arrays
@@ -59,3 +60,11 @@ def test_times_beyond_any_double_stay_exact() -> None:
     base = 1_712_195_495_984_501_132
     starts, ends = np.array([base, base + 1]), np.array([base + 1, base + 3])
     assert covered_ns(starts, ends) == 3
+
+
+@pytest.mark.parametrize(("starts", "ends"), [([], []), ([3], [3]), ([3], [9])])
+def test_none_and_one_have_the_union_that_they_are(starts: list[int], ends: list[int]) -> None:
+    """An interval alone is its own union, and one of no length leaves nothing."""
+    found = [part.tolist() for part in union(np.array(starts, np.int64), np.array(ends, np.int64))]
+    assert found == ([starts, ends] if starts != ends else [[], []])
+    assert covered_ns(np.array(starts, np.int64), np.array(ends, np.int64)) == sum(ends) - sum(starts)

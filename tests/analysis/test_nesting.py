@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.tables import table
 from tui_trace.analysis.nesting import depths, foreign_ops, instances, name_patterns, parents
+from tui_trace.analysis.projections import innermost_annotation
 from tui_trace.store.schema import ANNOTATIONS, LAUNCHES
 
 ranges = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12), st.integers(1, 2), st.integers(0, 1)), max_size=10)
@@ -21,7 +22,7 @@ def rows_of(found: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int,
 
 
 @given(ranges)
-def test_a_parent_is_open_when_its_child_begins_and_deepest_of_those(found: list[tuple[int, int, int, int]]) -> None:
+def test_a_parent_is_open_when_its_child_begins_and_opened_last(found: list[tuple[int, int, int, int]]) -> None:
     """Of one thread and process; the depth counts the parents up to the outermost."""
     rows = rows_of(found)
     annotations = table(
@@ -34,14 +35,19 @@ def test_a_parent_is_open_when_its_child_begins_and_deepest_of_those(found: list
     parent_of = parents(annotations)
     depth_of = depths(parent_of)
     for row, parent in enumerate(parent_of):
-        assert parent < row
-        if parent >= 0:
-            assert rows[parent][2:] == rows[row][2:]
-            assert rows[parent][0] <= rows[row][0] < rows[parent][1]
+        around = (i for i in range(row) if rows[i][2:] == rows[row][2:] and rows[i][0] <= rows[row][0] < rows[i][1])
+        assert parent == max(around, default=-1)
         up, steps = parent, 0
         while up >= 0:
             up, steps = parent_of[up], steps + 1
         assert depth_of[row] == steps
+
+
+def test_parents_and_owners_of_launches_agree_where_ranges_cross() -> None:
+    """The parent of a range owns a launch just before it, and the range that ended first is skipped."""
+    annotations = table(ANNOTATIONS, start_ns=[0, 50, 60, 80, 120], end_ns=[100, 150, 70, 90, 130])
+    assert parents(annotations) == [-1, 0, 1, 1, 1]
+    assert innermost_annotation(annotations, table(LAUNCHES, start_ns=[49, 59, 79, 119])).tolist() == [0, 1, 1, 1]
 
 
 @given(st.lists(st.integers(0, 3), max_size=12))
@@ -63,22 +69,39 @@ def test_names_share_a_pattern_if_only_their_numbers_differ(names: list[str]) ->
         assert pattern == (bare if len(alike) > 1 else name)
 
 
-@given(
-    ranges, st.lists(st.tuples(st.integers(0, 45), st.integers(0, 1), st.booleans(), st.integers(0, 3)), max_size=12)
-)
+launch = st.tuples(st.integers(0, 45), st.integers(0, 1), st.booleans(), st.integers(0, 3), st.integers(1, 2))
+
+
+@given(ranges, st.lists(launch, max_size=12))
 def test_foreign_ops_are_those_of_launches_without_an_owner(
-    found: list[tuple[int, int, int, int]], launched: list[tuple[int, int, bool, int]]
+    found: list[tuple[int, int, int, int]], made: list[tuple[int, int, bool, int, int]]
 ) -> None:
-    """Within the time of the annotation, in its process; what has an owner is somebody's own."""
-    rows, launched = rows_of(found), sorted(launched)
+    """Within the time of the annotation, in its host process; what has an owner is somebody's own."""
+    rows, launched = rows_of(found), sorted(made)
     annotations = table(
-        ANNOTATIONS, start_ns=[r[0] for r in rows], end_ns=[r[1] for r in rows], process=[r[3] for r in rows]
+        ANNOTATIONS,
+        start_ns=[r[0] for r in rows],
+        end_ns=[r[1] for r in rows],
+        pid=[r[2] for r in rows],
+        process=[r[3] for r in rows],
     )
-    launches = table(LAUNCHES, start_ns=[at for at, *_ in launched], process=[process for _, process, _, _ in launched])
-    owner = np.array([0 if owned else -1 for _, _, owned, _ in launched], np.int64)
-    ops = np.array([count for *_, count in launched], np.int64)
+    launches = table(
+        LAUNCHES,
+        start_ns=[at for at, *_ in launched],
+        process=[process for _, process, *_ in launched],
+        pid=[pid for *_, pid in launched],
+    )
+    owner = np.array([0 if owned else -1 for _, _, owned, *_ in launched], np.int64)
+    ops = np.array([count for *_, count, _ in launched], np.int64)
     counted = foreign_ops(annotations, launches, owner, ops).tolist()
     assert counted == [
-        sum(n for at, p, owned, n in launched if not owned and p == process and start <= at < end)
-        for start, end, _, process in rows
+        sum(n for at, p, owned, n, by in launched if not owned and (p, by) == (process, pid) and start <= at < end)
+        for start, end, pid, process in rows
     ]
+
+
+def test_ops_of_another_host_process_are_not_foreign() -> None:
+    """Files merged without ranks in their ids hold several processes under one number."""
+    annotations = table(ANNOTATIONS, start_ns=[0, 0], end_ns=[100, 100], pid=[1, 2], tid=[1, 2])
+    launches = table(LAUNCHES, start_ns=[10, 20, 30], pid=[1, 2, 3], tid=[7, 7, 7])
+    assert foreign_ops(annotations, launches, np.full(3, -1), np.array([4, 5, 6])).tolist() == [4, 5]

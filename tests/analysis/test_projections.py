@@ -30,12 +30,12 @@ class Thread:
 
 @st.composite
 def threads(draw: st.DrawFn) -> list[Thread]:
-    """Threads whose ranges nest, as ranges of one thread do; times often are equal."""
-    return [draw(_thread()) for _ in range(draw(st.integers(1, 3)))]
+    """Threads whose ranges nest, as ranges of one thread mostly do, or cross as they like; times often are equal."""
+    return [draw(st.one_of(_nesting(), _crossing())) for _ in range(draw(st.integers(1, 3)))]
 
 
 @st.composite
-def _thread(draw: st.DrawFn) -> Thread:
+def _nesting(draw: st.DrawFn) -> Thread:
     found, now = Thread(), 0
     stack: list[int] = []
     for step in draw(st.lists(st.sampled_from(("open", "close", "launch", "wait")), max_size=24)):
@@ -49,6 +49,12 @@ def _thread(draw: st.DrawFn) -> Thread:
             found.ranges.append((stack.pop(), now))
     found.ranges += [(start, now) for start in stack]
     return found
+
+
+def _crossing() -> st.SearchStrategy[Thread]:
+    """A thread with a launch at each moment, so that none at which an owner is wrong is left out."""
+    ranges = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=3, max_size=8)
+    return ranges.map(lambda found: Thread([(start, start + length) for start, length in found], list(range(25))))
 
 
 def as_tables(found: list[Thread]) -> tuple[Columns, Columns]:
@@ -79,6 +85,15 @@ def test_the_innermost_open_annotation_owns_a_launch(found: list[Thread]) -> Non
         for at, tid in zip(launches.start_ns.tolist(), launches.tid.tolist(), strict=True)
     ]
     assert innermost_annotation(annotations, launches).tolist() == searched
+
+
+def test_where_ranges_cross_the_last_to_open_owns_a_launch() -> None:
+    """A range within both of two that cross changes nothing for the launches beside it."""
+    launches = table(LAUNCHES, start_ns=[10, 55, 65, 80, 120, 150])
+    crossing = table(ANNOTATIONS, start_ns=[0, 50], end_ns=[100, 150])
+    assert innermost_annotation(crossing, launches).tolist() == [0, 1, 1, 1, 1, -1]
+    within = table(ANNOTATIONS, start_ns=[0, 50, 60], end_ns=[100, 150, 70])
+    assert innermost_annotation(within, launches).tolist() == [0, 1, 2, 1, 1, -1]
 
 
 def test_a_launch_belongs_to_its_own_thread_and_process_only() -> None:
@@ -129,6 +144,41 @@ def test_without_a_row_the_commonest_pads_are_taken() -> None:
     """A file without projections gives no vote."""
     none = np.zeros(0, np.int64)
     assert infer_pads(none, none, none, none) == (1, 1)
+
+
+marks = st.tuples(st.integers(0, 20), st.integers(0, 1), st.sampled_from((MISSING, 0, 7)), st.integers(1, 2))
+
+
+@given(st.lists(marks, max_size=14), st.lists(marks, max_size=14))
+def test_the_latest_annotation_of_id_and_name_that_has_begun_owns_a_row(
+    made: list[tuple[int, int, int, int]], drawn: list[tuple[int, int, int, int]]
+) -> None:
+    """Of the same process, id and name the last that started by the row's end, else the first, as a search finds it."""
+    made = sorted(made, key=lambda row: row[0])
+    annotations = table(
+        ANNOTATIONS,
+        start_ns=[start for start, *_ in made],
+        process=[process for _, process, _, _ in made],
+        external_id=[key for *_, key, _ in made],
+        name_id=[name for *_, name in made],
+    )
+    projections = table(
+        PROJECTIONS,
+        end_ns=[end for end, *_ in drawn],
+        process=[process for _, process, _, _ in drawn],
+        external_id=[key for *_, key, _ in drawn],
+        name_id=[name for *_, name in drawn],
+    )
+    by_id: dict[tuple[int, int], list[int]] = {}
+    for row, (_, process, key, _) in enumerate(made):
+        if key != MISSING:
+            by_id.setdefault((process, key), []).append(row)
+    searched = []
+    for end, *mark in drawn:
+        alike = [row for row, (_, *other) in enumerate(made) if other == mark and mark[1] != MISSING]
+        begun = [row for row in alike if made[row][0] <= end]
+        searched.append(begun[-1] if begun else alike[0] if alike else -1)
+    assert annotation_of_projection(annotations, projections, by_id).tolist() == searched
 
 
 def test_a_row_is_joined_to_its_annotation_by_id_and_name() -> None:

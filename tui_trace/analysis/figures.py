@@ -12,6 +12,8 @@ from tui_trace.analysis.intervals import covered_ns
 from tui_trace.store.kinds import KIND_NAMES, Kind
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tui_trace.store.schema import Array, IntArray
 
 
@@ -78,17 +80,18 @@ def figures(start_ns: IntArray, end_ns: IntArray, kind: Array, lane: Array) -> F
     if start_ns.size == 0:
         return None
     duration = end_ns - start_ns
-    copies, comm = kind == Kind.COPY, kind == Kind.COMM
+    copies = kind == Kind.COPY
     first = int(start_ns.min())
     span = int(end_ns.max()) - first
     busy = covered_ns(start_ns, end_ns)
-    work_busy = covered_ns(start_ns[~copies], end_ns[~copies])
-    levels = steps(start_ns, end_ns).time_at_level_ns
-    by_lane = np.bincount(lane)
-    by_kind = np.bincount(kind, minlength=len(KIND_NAMES))
+    copy_busy, work_busy = _parted(start_ns, end_ns, copies, busy)
+    comm_busy, rest_busy = _parted(start_ns, end_ns, kind == Kind.COMM, busy)
+    levels = steps(start_ns, end_ns).time_at_level_ns if start_ns.size > 1 else (0, span) if span else (0,)
+    by_lane = [count for count in np.bincount(lane).tolist() if count]
+    by_kind = np.bincount(kind, minlength=len(KIND_NAMES)).tolist()
     return Figures(
         ops=start_ns.size,
-        lanes=int((by_lane > 0).sum()),
+        lanes=len(by_lane),
         first_op_ns=first,
         span_ns=span,
         busy_ns=busy,
@@ -96,12 +99,29 @@ def figures(start_ns: IntArray, end_ns: IntArray, kind: Array, lane: Array) -> F
         sum_ns=int(duration.sum()),
         work_busy_ns=work_busy,
         work_sum_ns=int(duration[~copies].sum()),
-        copy_busy_ns=covered_ns(start_ns[copies], end_ns[copies]),
+        copy_busy_ns=copy_busy,
         exposed_copy_ns=busy - work_busy,
-        comm_busy_ns=covered_ns(start_ns[comm], end_ns[comm]),
-        exposed_comm_ns=busy - covered_ns(start_ns[~comm], end_ns[~comm]),
-        kinds={name: int(count) for name, count in zip(KIND_NAMES, by_kind, strict=True) if count},
+        comm_busy_ns=comm_busy,
+        exposed_comm_ns=busy - rest_busy,
+        kinds={name: count for name, count in zip(KIND_NAMES, by_kind, strict=True) if count},
         concurrency_ns=levels,
         max_concurrency=len(levels) - 1,
-        lane_op_counts=tuple(sorted((int(n) for n in by_lane if n), reverse=True)),
+        lane_op_counts=tuple(sorted(by_lane, reverse=True)),
     )
+
+
+def _parted(start_ns: IntArray, end_ns: IntArray, of_part: NDArray[np.bool_], busy_ns: int) -> tuple[int, int]:
+    """Returns the time when any op of a part of them runs, and when any of the rest does.
+
+    Args:
+        start_ns: Starts, shape (n,).
+        end_ns: Ends, shape (n,).
+        of_part: Which are of the part, shape (n,).
+        busy_ns: Time when any of all of them runs.
+    """
+    count = np.count_nonzero(of_part)
+    if count == 0:
+        return 0, busy_ns
+    if count == of_part.size:
+        return busy_ns, 0
+    return covered_ns(start_ns[of_part], end_ns[of_part]), covered_ns(start_ns[~of_part], end_ns[~of_part])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,86 @@ if TYPE_CHECKING:
 _DIGITS = re.compile(r"\d+")
 
 
+HOST_PROCESS = ("process", "pid")
+"""The columns that tell a host process from every other; a merged file may hold several without ranks in its ids."""
+
+THREAD = (*HOST_PROCESS, "tid")
+"""The columns that tell a host thread from every other."""
+
+
+def rows_by(table: Columns, *fields: str) -> dict[tuple[int, ...], IntArray]:
+    """Groups the rows of a table by the values of some columns.
+
+    Args:
+        table: Any table.
+        fields: Names of the columns.
+
+    Returns:
+        The rows of each group, ascending, by the group's values.
+    """
+    if not len(table):
+        return {}
+    columns: list[IntArray] = [getattr(table, name) for name in fields]
+    order = np.lexsort(columns[::-1])
+    changes = np.zeros(order.size - 1, bool)
+    for column in columns:
+        changes |= np.diff(column[order]) != 0
+    groups = np.split(order, np.flatnonzero(changes) + 1)
+    return {tuple(int(column[group[0]]) for column in columns): group for group in groups}
+
+
+@dataclass(frozen=True, slots=True)
+class LastOpened:
+    """Which of the open annotations of one thread opened last, as a step function of time.
+
+    Attributes:
+        around: Row of the one that it was when each annotation opened, -1 for none; shape (n,).
+        times_ns: Times at which it changes, ascending; of equal times the last counts. Shape (k,).
+        row: Its row from before the first time on, -1 for none; shape (k + 1,).
+    """
+
+    around: IntArray
+    times_ns: IntArray
+    row: IntArray
+
+
+def last_opened(annotations: Columns, rows: IntArray) -> LastOpened:
+    """Follows one thread and finds, for each moment, the open annotation that opened last: the innermost one.
+
+    Annotations of one thread mostly nest. Those that cross do not close in the order in which they opened, so what
+    ended below the top of the stack stays there until all above it have ended.
+
+    Args:
+        annotations: CPU annotations, sorted by start, longest first.
+        rows: Rows of one thread, ascending, shape (n,).
+    """
+    around: list[int] = []
+    times: list[int] = []
+    current: list[int] = [-1]
+    stack: list[tuple[int, int]] = []  # (end, row) in order of opening; its top is open
+
+    def close(until: int | None) -> None:
+        while stack and (until is None or stack[-1][0] <= until):
+            now = stack[-1][0]
+            while stack and stack[-1][0] <= now:
+                stack.pop()
+            times.append(now)
+            current.append(stack[-1][1] if stack else -1)
+
+    starts, ends = annotations.start_ns[rows].tolist(), annotations.end_ns[rows].tolist()
+    for row, start, end in zip(rows.tolist(), starts, ends, strict=True):
+        close(start)
+        around.append(current[-1])
+        if end > start:  # one of no length is never open
+            times.append(start)
+            current.append(row)
+            stack.append((end, row))
+    close(None)
+    return LastOpened(*(np.array(values, np.int64) for values in (around, times, current)))
+
+
 def parents(annotations: Columns) -> list[int]:
-    """Finds the innermost annotation around each, on its own thread.
+    """Finds the annotation around each: of those of its thread that are open when it opens, the last to open.
 
     Args:
         annotations: CPU annotations, sorted by start, longest first.
@@ -25,17 +104,10 @@ def parents(annotations: Columns) -> list[int]:
     Returns:
         Row of the annotation around each, -1 for none; shape (n,). Parents stand before their children.
     """
-    found = []
-    stacks: dict[tuple[int, int, int], list[int]] = {}
-    keys = zip(annotations.process.tolist(), annotations.pid.tolist(), annotations.tid.tolist(), strict=True)
-    starts, ends = annotations.start_ns.tolist(), annotations.end_ns.tolist()
-    for row, key in enumerate(keys):
-        stack = stacks.setdefault(key, [])
-        while stack and ends[stack[-1]] <= starts[row]:
-            stack.pop()
-        found.append(stack[-1] if stack else -1)
-        stack.append(row)
-    return found
+    found = np.full(len(annotations), -1, np.int64)
+    for rows in rows_by(annotations, *THREAD).values():
+        found[rows] = last_opened(annotations, rows).around
+    return found.tolist()
 
 
 def depths(parent_of: Sequence[int]) -> list[int]:
@@ -82,7 +154,7 @@ def name_patterns(names: Sequence[str]) -> list[str]:
 
 
 def foreign_ops(annotations: Columns, launches: Columns, launch_owner: IntArray, ops_of_launch: IntArray) -> IntArray:
-    """Counts the ops that other threads launched during each annotation, with none of their own around it.
+    """Counts the ops that other threads of its host process launched during each annotation, with none open there.
 
     Kineto gives such ops to no annotation: an autograd thread that runs the backward pass is the usual case.
 
@@ -97,12 +169,14 @@ def foreign_ops(annotations: Columns, launches: Columns, launch_owner: IntArray,
     """
     found = np.zeros(len(annotations), np.int64)
     # A launch on an annotation's own thread, within it, has an owner; so all that is left is on other threads.
-    free = launch_owner < 0
-    for process in np.unique(launches.process[free]).tolist():
-        rows = np.flatnonzero(free & (launches.process == process))
-        before = np.r_[0, np.cumsum(ops_of_launch[rows])]
-        own = np.flatnonzero(annotations.process == process)
-        first = np.searchsorted(launches.start_ns[rows], annotations.start_ns[own], "left")
-        stop = np.searchsorted(launches.start_ns[rows], annotations.end_ns[own], "left")
-        found[own] = before[np.maximum(stop, first)] - before[first]
+    free = np.flatnonzero(launch_owner < 0)
+    annotations_of = rows_by(annotations, *HOST_PROCESS)
+    for process, members in rows_by(launches.take(free), *HOST_PROCESS).items():
+        own = annotations_of.get(process)
+        if own is not None:
+            rows = free[members]
+            before = np.append(0, np.cumsum(ops_of_launch[rows]))
+            first = np.searchsorted(launches.start_ns[rows], annotations.start_ns[own], "left")
+            stop = np.searchsorted(launches.start_ns[rows], annotations.end_ns[own], "left")
+            found[own] = before[np.maximum(stop, first)] - before[first]
     return found

@@ -6,11 +6,13 @@ extend the annotation's projection on their lane, from the first start to the la
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.analysis.nesting import THREAD, last_opened, rows_by
 from tui_trace.store.schema import MISSING
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ PADS_NS = ((1, 1), (1, 0), (0, 0), (1000, 500), (1000, 0), (0, 1000))
 def innermost_annotation(annotations: Columns, launches: Columns) -> IntArray:
     """Finds the innermost annotation open at the start of each launch, on the launch's own thread.
 
+    Of the annotations that are open it is the one that opened last, also where they cross and do not nest.
+
     Args:
         annotations: CPU annotations, sorted by start, longest first.
         launches: Launch rows.
@@ -31,44 +35,13 @@ def innermost_annotation(annotations: Columns, launches: Columns) -> IntArray:
         Row of the annotation for each launch, -1 where none is open. Shape (len(launches),).
     """
     innermost = np.full(len(launches), -1, np.int64)
-    threads: dict[tuple[int, int, int], list[int]] = {}
-    keys = zip(annotations.process.tolist(), annotations.pid.tolist(), annotations.tid.tolist(), strict=True)
-    for row, key in enumerate(keys):
-        threads.setdefault(key, []).append(row)
-    for (process, pid, tid), rows in threads.items():
-        members = np.flatnonzero((launches.process == process) & (launches.pid == pid) & (launches.tid == tid))
-        if members.size:
-            times, open_row = _open_annotation(annotations, rows)
-            innermost[members] = open_row[np.searchsorted(times, launches.start_ns[members], "right")]
+    launches_of = rows_by(launches, *THREAD)
+    for thread, rows in rows_by(annotations, *THREAD).items():
+        members = launches_of.get(thread)
+        if members is not None:
+            opened = last_opened(annotations, rows)
+            innermost[members] = opened.row[np.searchsorted(opened.times_ns, launches.start_ns[members], "right")]
     return innermost
-
-
-def _open_annotation(annotations: Columns, rows: list[int]) -> tuple[IntArray, IntArray]:
-    """Returns the innermost annotation of one thread as a step function of time.
-
-    Returns:
-        Times at which it changes, shape (k,), and the row from before the first time on, shape (k + 1,).
-    """
-    times: list[int] = []
-    current: list[int] = [-1]
-    stack: list[tuple[int, int]] = []  # (end, row), innermost last
-    starts, ends = annotations.start_ns, annotations.end_ns
-
-    def close(until: int) -> None:
-        while stack and stack[-1][0] <= until:
-            end, _ = stack.pop()
-            times.append(end)
-            current.append(stack[-1][1] if stack else -1)
-
-    for row in rows:
-        start, end = int(starts[row]), int(ends[row])
-        close(start)
-        times.append(start)
-        current.append(row)
-        stack.append((end, row))
-        stack.sort(key=lambda entry: -entry[0])  # ranges that cross without nesting must still close in order
-    close(int(np.iinfo(np.int64).max))
-    return np.maximum.accumulate(np.array(times, np.int64)), np.array(current, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +115,35 @@ def annotation_of_projection(
     Where an id comes again, the latest annotation that started no later than the row's end owns it: a projection
     cannot end before its annotation begins.
 
+    Args:
+        annotations: CPU annotations, sorted by start.
+        projections: Written projections.
+        rows_by_id: Rows of annotations, ascending, by (process, id).
+
     Returns:
         Annotation row of each projection, -1 where there is none. Shape (len(projections),).
     """
     owner = np.full(len(projections), -1, np.int64)
+    # Ids can be alike in a whole file: each id's annotations are sorted out by name once, and then bisected.
+    named: dict[tuple[int, int], dict[int, tuple[list[int], list[int]]]] = {}
     columns = (projections.process, projections.external_id, projections.name_id, projections.end_ns)
     for i, (process, key, name_id, end_ns) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-        rows = rows_by_id.get((process, key), ()) if key != MISSING else ()
-        named = [row for row in rows if annotations.name_id[row] == name_id]
-        begun = [row for row in named if annotations.start_ns[row] <= end_ns]
-        if begun or named:
-            owner[i] = begun[-1] if begun else named[0]
+        if key == MISSING or (process, key) not in rows_by_id:
+            continue
+        if (process, key) not in named:
+            named[process, key] = _by_name(annotations, rows_by_id[process, key])
+        rows, starts = named[process, key].get(name_id, ((), ()))
+        if rows:
+            owner[i] = rows[max(bisect_right(starts, end_ns) - 1, 0)]
     return owner
+
+
+def _by_name(annotations: Columns, rows: list[int]) -> dict[int, tuple[list[int], list[int]]]:
+    """Returns rows, ascending, and their starts by name."""
+    found: dict[int, tuple[list[int], list[int]]] = {}
+    names, starts = annotations.name_id[rows].tolist(), annotations.start_ns[rows].tolist()
+    for row, name_id, start in zip(rows, names, starts, strict=True):
+        own = found.setdefault(name_id, ([], []))
+        own[0].append(row)
+        own[1].append(start)
+    return found
