@@ -475,3 +475,17 @@ def test_a_bug_is_a_traceback_and_exit_code_1(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, env=environment)
     assert done.returncode == 1
     assert b"RuntimeError: on purpose" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["pipe", "file"])
+def test_a_trace_on_stdin_is_read(tmp_path: Path, how: str) -> None:
+    """`zcat x.json.gz | tui-trace check /dev/stdin`, and the same with a file."""
+    path = tmp_path / "t.json"
+    path.write_bytes(a1(step_rows()))
+    command = [sys.executable, "-m", "tui_trace", "check", "/dev/stdin"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TUI_TRACE_CACHE": "off"}
+    with path.open("rb") as file:
+        given: dict[str, Any] = {"stdin": file} if how == "file" else {"input": path.read_bytes()}
+        done = subprocess.run(command, **given, capture_output=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.splitlines()[1:] == output_of("check", path).splitlines()[1:]

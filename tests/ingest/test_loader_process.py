@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders import LAYOUTS, a1, lines, minified, step_rows, tables_of
 from tests.recorded import path_of
-from tui_trace.errors import NotATraceError, TraceNotFoundError
+from tui_trace.errors import NotATraceError, TraceAccessError, TraceNotFoundError
 from tui_trace.ingest import ranges
 from tui_trace.ingest.load import Progress, load, load_in_ranges
 from tui_trace.ingest.process import LoaderProcess
@@ -42,6 +42,15 @@ def test_its_errors_arrive_as_what_they_are(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text("no trace")
     with pytest.raises(NotATraceError, match="text"):
         LoaderProcess(tmp_path / "text.json").wait()
+
+
+def test_stdin_is_left_to_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loader's own stdin is the line on which it is told to stop: it would wait for a trace there for ever."""
+    monkeypatch.setattr("tui_trace.ingest.process.shared_path", lambda _: None)
+    monkeypatch.setattr("tui_trace.ingest.process.can_be_opened_once", lambda path: str(path) == "/dev/stdin")
+    with pytest.raises(TraceAccessError, match="stdin") as raised:
+        LoaderProcess(path_of("pdl"), "/dev/stdin")
+    assert raised.value.hint
 
 
 def test_cancelling_keeps_what_was_read() -> None:

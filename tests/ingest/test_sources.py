@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.builders import L, a1, bare, load_bytes, step_rows, tables_of, us
+from tests.ingest.pipes import fed
 from tui_trace.errors import NotATraceError, TraceAccessError, TraceNotFoundError, TuiTraceError
 from tui_trace.ingest.load import load
 from tui_trace.trace import Progress, open_trace
@@ -252,3 +253,23 @@ def test_deflate_without_a_gzip_header_is_no_trace() -> None:
     """Other streams of the same method are not guessed at."""
     with pytest.raises(NotATraceError):
         load_bytes(zlib.compress(PLAIN))
+
+
+@pytest.mark.parametrize("data", [PLAIN, packed(PLAIN)], ids=["plain", "gzip"])
+@pytest.mark.parametrize("first", [1, 5, 200])
+def test_a_pipe_is_read_like_a_file(tmp_path: Path, data: bytes, first: int) -> None:
+    """It cannot be wound back, and may give its first bytes one by one."""
+    seen: list[Progress] = []
+    with fed(tmp_path / "pipe", data[:first], data[first:]) as pipe:
+        loaded = load(pipe, watch=lambda reader: seen.append(reader.progress))
+    assert tables_of(loaded.store) == tables_of(load_bytes(PLAIN).store)
+    assert (loaded.complete, loaded.problems) == (True, ())
+    assert {progress.bytes_total for progress in seen} == {0}
+    assert seen[-1].bytes_read == len(data)
+
+
+def test_a_pipe_with_something_else_is_named(tmp_path: Path) -> None:
+    with fed(tmp_path / "pipe", b"PK\x03\x04" + bytes(100)) as pipe, pytest.raises(NotATraceError, match="zip"):
+        load(pipe)
+    with fed(tmp_path / "empty") as pipe, pytest.raises(NotATraceError, match="is empty"):
+        load(pipe)

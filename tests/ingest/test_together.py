@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.builders import GA, UA, E, K, L, Row, a1, load_rows, minified, step_rows, tables_of, text_of, us
+from tests.ingest.pipes import fed
 from tests.recorded import path_of
 from tui_trace.errors import NotATraceError, TraceNotFoundError
 from tui_trace.ingest.cache import Cache
 from tui_trace.ingest.load import Loaded, Progress, load
 from tui_trace.ingest.process import LoaderProcess
+from tui_trace.ingest.source import shared_path
 from tui_trace.ingest.together import Watched, labels_of, load_together
 from tui_trace.store.validate import validate
 
@@ -90,9 +93,18 @@ def test_ranks_inside_a_file_stay_apart_too(tmp_path: Path) -> None:
     """A merged file has ranks of its own; they are called by the file and their prefix."""
     merged = [{**row, "pid": f"[TP0{rank}] {row['pid']}"} for rank in (0, 1) for row in rank_rows(rank)]
     store = together(tmp_path, with_base(merged, 5), with_base(rank_rows(), 5)).store
-    assert store.meta.processes == ("r0.json", "r0.json [TP00]", "r0.json [TP01]", "r1.json")
-    assert store.lanes == ((1, 0, 7), (2, 0, 7), (3, 0, 7))
-    assert [(key.process, rows.op_rows.size) for key, rows in store.replays.items()] == [(1, 2), (3, 2), (2, 2)]
+    assert store.meta.processes == ("r0.json [TP00]", "r0.json [TP01]", "r1.json")
+    assert store.lanes == ((0, 0, 7), (1, 0, 7), (2, 0, 7))
+    assert [(key.process, rows.op_rows.size) for key, rows in store.replays.items()] == [(0, 2), (2, 2), (1, 2)]
+    assert validate(store) == []
+
+
+def test_rows_without_a_rank_have_a_process_of_their_own(tmp_path: Path) -> None:
+    """It is named only where there are such rows, a single host row is enough."""
+    merged = [{**row, "pid": f"[TP0] {row['pid']}"} for row in rank_rows()]
+    store = together(tmp_path, with_base([*merged, UA("loose", 1, 5, 5, 3)], 5), with_base(rank_rows(), 5)).store
+    assert store.meta.processes == ("r0.json", "r0.json [TP0]", "r1.json")
+    assert sorted(set(store.annotations.process.tolist())) == [0, 1, 2]
     assert validate(store) == []
 
 
@@ -230,6 +242,25 @@ def test_a_base_time_that_is_nonsense_is_none(tmp_path: Path) -> None:
     assert starts_of(loaded.store, 1) == [10_000, 15_000, 32_000]
 
 
+@pytest.mark.parametrize("swap", [False, True], ids=["first", "second"])
+def test_a_base_time_of_zero_is_none(tmp_path: Path, *, swap: bool) -> None:
+    """Beside a real one it would put the files decades apart."""
+    files = [with_base(rank_rows(), 0), with_base(rank_rows(1_000), BASE_NS)]
+    loaded = together(tmp_path, *(files[::-1] if swap else files))
+    lacks = "r1.json" if swap else "r0.json"
+    assert kinds_of(loaded) == [
+        f"r1.json: clock not aligned with r0.json ({lacks} has no baseTimeNanoseconds): times are taken as written"
+    ]
+    assert starts_of(loaded.store, 1)[0] == (10_000 if swap else 11_000)
+
+
+def test_base_times_more_than_a_day_apart_are_said(tmp_path: Path) -> None:
+    """They are believed: the files may be of two days, or one host's clock was wrong."""
+    loaded = together(tmp_path, with_base(rank_rows(), BASE_NS), with_base(rank_rows(), BASE_NS - 2 * DAY_NS))
+    assert kinds_of(loaded) == ["r1.json: more than a day from r0.json by their clocks"]
+    assert starts_of(loaded.store, 1)[0] == 10_000 - 2 * DAY_NS
+
+
 def test_a_file_without_events_needs_no_clock(tmp_path: Path) -> None:
     loaded = together(tmp_path, with_base(rank_rows(), BASE_NS), b'{"traceEvents": []}', a1([]))
     assert loaded.problems == ()
@@ -277,6 +308,38 @@ def test_what_was_not_begun_when_reading_was_cancelled_is_said(tmp_path: Path) -
 
 
 # How they are read
+
+
+def test_a_pipe_among_files_is_read_once(tmp_path: Path) -> None:
+    """Looking at it before its turn would eat its start; its size is not known, so that of all is not either."""
+    data = with_base(rank_rows(), BASE_NS)
+    (tmp_path / "r0.json").write_bytes(data)
+    seen: list[Progress] = []
+    with fed(tmp_path / "r1.json", data) as pipe:
+        loaded = load_together([tmp_path / "r0.json", pipe], None, watch=lambda reader: seen.append(reader.progress))
+    assert starts_of(loaded.store, 1) == [10_000, 15_000, 32_000]
+    assert loaded.problems == ()
+    assert {progress.bytes_total for progress in seen} == {0}
+
+
+def test_a_pipe_that_a_shell_made_reaches_the_loader_process(tmp_path: Path) -> None:
+    """`<(zcat x.gz)` is a number of an open file, which means nothing in another process."""
+    (tmp_path / "r0.json").write_bytes(with_base(rank_rows(), BASE_NS))
+    number, end = os.pipe()
+    os.write(end, with_base(rank_rows(), BASE_NS))
+    os.close(end)
+    loaded = LoaderProcess(tmp_path / "r0.json", f"/dev/fd/{number}").wait()
+    os.close(number)
+    assert starts_of(loaded.store, 1) == [10_000, 15_000, 32_000]
+
+
+def test_an_open_file_is_given_to_the_loader_process_by_its_name(tmp_path: Path) -> None:
+    """`/dev/stdin` there is another pipe."""
+    path = tmp_path / "r0.json"
+    path.write_bytes(with_base(rank_rows(), BASE_NS))
+    with path.open("rb") as file:
+        assert shared_path(f"/dev/fd/{file.fileno()}") == path
+        assert starts_of(LoaderProcess(f"/dev/fd/{file.fileno()}").wait().store, 0) == [10_000, 15_000, 32_000]
 
 
 def test_a_watcher_sees_all_files_so_far(tmp_path: Path) -> None:

@@ -40,15 +40,28 @@ def ns_from_text(text: bytes | str) -> int | None:
     Returns:
         Nanoseconds, or None for what is no finite number or does not fit.
     """
+    ns = clipped_ns_from_text(text)
+    return ns if ns is not None and abs(ns) < MAX_NS else None
+
+
+def clipped_ns_from_text(text: bytes | str) -> int | None:
+    """Does as `ns_from_text`, but tells what does not fit from what is no number.
+
+    Returns:
+        Nanoseconds, `MAX_NS` or its negative for what does not fit, or None for what is no finite number.
+    """
     digits = (text.decode(errors="replace") if isinstance(text, bytes) else text).strip().strip('"')
     whole, dot, fraction = digits.partition(".")
-    if dot and len(fraction) == 3 and fraction.isdecimal() and whole.isdecimal() and whole.isascii():
+    is_usual = dot and len(fraction) == 3 and len(digits) <= 20 and digits.isascii()
+    if is_usual and fraction.isdecimal() and whole.isdecimal():
         return int(whole + fraction)
     try:
         value = Decimal(digits)
     except InvalidOperation:
         return None
-    if not value.is_finite() or value.adjusted() > 18:
+    if not value.is_finite():
         return None
+    if value.adjusted() > 18:
+        return -MAX_NS if value.is_signed() else MAX_NS
     ns = int((value * 1000).to_integral_value())
-    return ns if abs(ns) < MAX_NS else None
+    return min(max(ns, -MAX_NS), MAX_NS)

@@ -83,8 +83,8 @@ class SliceDecoder:
             if events is not None:
                 try:
                     self.rows.add(events)
-                except InexactTimesError:
-                    self._floats_are_exact = False
+                except InexactTimesError as error:
+                    self._floats_are_exact = not error.starts
                 else:
                     return
         singles: list[Event] = []

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from tui_trace.ingest.clock import ns_from_text
+from tui_trace.ingest.clock import clipped_ns_from_text
 from tui_trace.store.schema import MISSING
 
 _ABSENT = msgspec.Raw()
@@ -20,7 +20,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     """The needed arguments of an event; `MISSING` for what it does not have.
 
     In the order in which Kineto writes them, since that is where the decoder looks first. HIP writes some numbers,
-    and handles, as strings; a string counts as missing unless it is a whole number.
+    and handles, as strings; `whole_number` says which of them count.
 
     `mark` is what `torch.cuda.graph`'s `mark_kernels` called a kernel; `finished` is false for a range that was still
     open when recording ended.
@@ -151,7 +151,34 @@ class _RawEvent(msgspec.Struct, gc=False):
     args: _RawArgs | None = None
 
 
-_WHOLE_NUMBER = re.compile(rb'"?\s*(-?\d+)(?:\.0*)?\s*"?\Z')
+_WHOLE_NUMBER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
+_PLAIN_INT = re.compile(rb"-?\d{1,18}")
+_TOO_LARGE = 10**20
+"""Stands for whole numbers of more digits than any column holds; Python refuses to read some thousand digits."""
+
+
+def whole_number(value: int | str) -> int:
+    """Returns the whole number that a field holds, on either road; `MISSING` for what is none.
+
+    A string may hold blanks around its number, a sign and a fraction of zeros. The number need not fit a column.
+
+    Args:
+        value: The field as decoded.
+    """
+    if isinstance(value, int):
+        return value
+    if len(value) <= 18 and value.isdecimal() and value.isascii():
+        return int(value)
+    found = _WHOLE_NUMBER.fullmatch(value)
+    if found is None:
+        return MISSING
+    digits = found[1]
+    if len(digits) > 20:
+        return -_TOO_LARGE if digits.startswith("-") else _TOO_LARGE
+    return int(digits)
+
+
+_decode_scalar = msgspec.json.Decoder(int | float | str).decode
 _decode_dimensions = msgspec.json.Decoder(tuple[int, int, int]).decode
 _decode_raw = msgspec.json.Decoder(_RawEvent).decode
 
@@ -163,14 +190,15 @@ def decode_exact(text: bytes) -> Event:
         text: One JSON object.
 
     Returns:
-        The event; `ts` and `dur` in nanoseconds, NaN where absent or no finite number.
+        The event; `ts` and `dur` in nanoseconds, NaN where absent or no finite number, at least `MAX_NS` where out
+        of range.
 
     Raises:
         msgspec.DecodeError: The text is no valid event.
         UnicodeDecodeError: A string is not UTF-8.
     """
     raw = _decode_raw(text)
-    start, duration = ns_from_text(bytes(raw.ts)), ns_from_text(bytes(raw.dur))
+    start, duration = clipped_ns_from_text(bytes(raw.ts)), clipped_ns_from_text(bytes(raw.dur))
     return Event(
         ph=raw.ph or "",
         cat=raw.cat or "",
@@ -185,17 +213,17 @@ def decode_exact(text: bytes) -> Event:
 
 def _args(raw: _RawArgs) -> Args:
     return Args(
-        device=_whole(raw.device, MISSING),
-        stream=_whole(raw.stream, MISSING),
-        correlation=_whole(raw.correlation, MISSING),
-        external_id=_whole(raw.external_id if bytes(raw.external_id) else raw.external_id_2021, MISSING),
+        device=_scalar(raw.device, MISSING),
+        stream=_scalar(raw.stream, MISSING),
+        correlation=_scalar(raw.correlation, MISSING),
+        external_id=_scalar(raw.external_id if bytes(raw.external_id) else raw.external_id_2021, MISSING),
         grid=_dimensions(raw.grid),
         block=_dimensions(raw.block),
-        registers=_whole(raw.registers, None),
-        shared_memory=_whole(raw.shared_memory, None),
-        bytes=_whole(raw.bytes, MISSING),
-        graph_node_id=_whole(raw.graph_node_id, MISSING),
-        original_stream=_whole(raw.original_stream, MISSING),
+        registers=_scalar(raw.registers, None),
+        shared_memory=_scalar(raw.shared_memory, None),
+        bytes=_scalar(raw.bytes, MISSING),
+        graph_node_id=_scalar(raw.graph_node_id, MISSING),
+        original_stream=_scalar(raw.original_stream, MISSING),
         finished=raw.finished,
         mark=raw.mark,
         old_mark=raw.old_mark,
@@ -209,10 +237,18 @@ def _dimensions(raw: msgspec.Raw) -> tuple[int, int, int] | None:
         return None
 
 
-def _whole(raw: msgspec.Raw, missing: T) -> int | T:
-    """Returns a whole number written as a number or as a string; `missing` for anything else."""
-    number = _WHOLE_NUMBER.match(bytes(raw))
-    return int(number[1]) if number is not None and len(number[1]) <= 20 else missing
+def _scalar(raw: msgspec.Raw, missing: T) -> int | str | T:
+    """Returns a field as the fast road has it: a whole number or a string; `missing` for anything else."""
+    text = bytes(raw)
+    if _PLAIN_INT.fullmatch(text) is not None:
+        return int(text)
+    try:
+        value = _decode_scalar(text) if text else missing
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return missing
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else missing
+    return value
 
 
 def _identity(value: int | str | float | None) -> int | str:

@@ -51,7 +51,7 @@ class Identities:
         number = np.full(len(values), MISSING, np.int64)
         for i, value in enumerate(values):
             found = _TRAILING_NUMBER.match(str(value))
-            if found is not None and abs(int(found[2])) <= _INT64_MAX:
+            if found is not None and len(found[2]) <= 20 and abs(int(found[2])) <= _INT64_MAX:
                 number[i] = int(found[2])
             prefix = found[1].strip() if found is not None else ""
             if prefix.startswith("["):

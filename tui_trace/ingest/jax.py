@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tui_trace.ingest.clock import ns_from_text
-from tui_trace.ingest.event import Args, Event
+from tui_trace.ingest.event import Args, Event, whole_number
 from tui_trace.store.names import NO_HLO_NAME
 from tui_trace.store.schema import MISSING
 
@@ -123,7 +123,7 @@ class JaxEvents:
                     device=MISSING if row.device is None else row.device,
                     stream=MISSING if row.stream is None else row.stream,
                     correlation=row.correlation,
-                    graph_node_id=_number(args.cuda_graph_node_id),
+                    graph_node_id=whole_number(args.cuda_graph_node_id),
                     hlo_op=None if is_host else args.hlo_op,
                 ),
             )
@@ -138,7 +138,8 @@ class JaxEvents:
             self._problems.add("event without a time", row.name)
             return None
         args = row.args or _JaxArgs()
-        return _Placed(row.name, row.pid, row.tid, device, stream, start, duration, _number(args.correlation_id), args)
+        correlation = whole_number(args.correlation_id)
+        return _Placed(row.name, row.pid, row.tid, device, stream, start, duration, correlation, args)
 
     def _graph_correlations(self, placed: list[_Placed]) -> dict[int, int]:
         """Groups the ops of graphs that no correlation groups, by graph id.
@@ -154,7 +155,7 @@ class JaxEvents:
         members = Counter(row.correlation for row in placed if row.device is not None)
         loose: dict[tuple[int, int], list[int]] = {}
         for i, row in enumerate(placed):
-            graph = _number(row.args.cuda_graph_id)
+            graph = whole_number(row.args.cuda_graph_id)
             is_known = row.correlation not in (0, MISSING)
             is_grouped = is_known and (row.correlation in launched or members[row.correlation] > 1)
             if row.device is not None and graph not in (0, MISSING) and not is_grouped:
@@ -164,7 +165,7 @@ class JaxEvents:
         for ops in loose.values():
             nodes: set[int] = set()
             for i in sorted(ops, key=lambda i: placed[i].start_ns):
-                node = _number(placed[i].args.cuda_graph_node_id)
+                node = whole_number(placed[i].args.cuda_graph_node_id)
                 if not nodes or node in nodes - {0, MISSING}:
                     groups, nodes = groups + 1, set()
                     own = placed[i].correlation
@@ -192,9 +193,3 @@ def _category(name: str, args: _JaxArgs) -> str:
     if args.memset_details is not None or name.lower().startswith("memset"):
         return "gpu_memset"
     return "kernel"
-
-
-def _number(value: str | int) -> int:
-    if isinstance(value, int):
-        return value
-    return int(value) if value.isdecimal() and value.isascii() else MISSING

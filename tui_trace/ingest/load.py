@@ -8,7 +8,6 @@ import re
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,13 +20,14 @@ from tui_trace.ingest.jax import JaxEvents, is_jax
 from tui_trace.ingest.problems import Problem, ProblemCounter
 from tui_trace.ingest.ranges import merge
 from tui_trace.ingest.scan import BUFFER_BYTES, SLICE_BYTES, Scanner
-from tui_trace.ingest.source import ByteSource
+from tui_trace.ingest.source import ByteSource, shared_path
 from tui_trace.ingest.timing import leave_out_untimed
 from tui_trace.store.events import EventStore, TraceMeta
 from tui_trace.store.names import Interner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tui_trace.ingest.cache import Cache
     from tui_trace.ingest.ranges import RangeProcesses, RangeRows
@@ -269,8 +269,8 @@ def load_cached(
     Raises:
         TuiTraceError: As `load`.
     """
-    local = None if "://" in str(path) else Path(path)
-    if local is None or not local.is_file() or local.stat().st_size < MIN_TRACE_BYTES:
+    local = shared_path(path)
+    if local is None or local.stat().st_size < MIN_TRACE_BYTES:
         return load(path, watch=watch, cancelled=cancelled)
     if cache is None:
         return load_in_ranges(local, processes, watch=watch, cancelled=cancelled)
@@ -310,22 +310,29 @@ def undisturbed() -> Iterator[None]:
 
 
 _BASE_TIME = re.compile(rb'"baseTimeNanoseconds"\s*:\s*(\d+)')
+_MAX_BASE_DIGITS = 19
+_MAX_DEVICE_NUMBER = 2**31 - 1
 _DEVICES = re.compile(rb'"deviceProperties"\s*:\s*(\[.*?\])\s*,\s*"', re.DOTALL)
 
 
 def read_meta(header: bytes, trailer: bytes, processes: tuple[str, ...]) -> TraceMeta:
     """Reads what is needed off the text around the events; user metadata there need not be valid JSON."""
     base = _BASE_TIME.search(header) or _BASE_TIME.search(trailer)
+    base_time_ns = int(base[1]) if base is not None and len(base[1]) <= _MAX_BASE_DIGITS else None
     listed = _DEVICES.search(header)
     devices: list[dict[str, Any]] = []
     if listed is not None:
         try:
-            devices = [d for d in orjson.loads(listed[1]) if isinstance(d, dict) and isinstance(d.get("id"), int)]
+            devices = [d for d in orjson.loads(listed[1]) if isinstance(d, dict) and _is_ordinal(d.get("id"))]
         except orjson.JSONDecodeError:
             devices = []
     return TraceMeta(
-        base_time_ns=int(base[1]) if base is not None else None,
+        base_time_ns=base_time_ns,
         device_names={d["id"]: str(d.get("name", "")) for d in devices},
-        multiprocessors={d["id"]: d["numSms"] for d in devices if isinstance(d.get("numSms"), int)},
+        multiprocessors={d["id"]: d["numSms"] for d in devices if _is_ordinal(d.get("numSms"))},
         processes=processes,
     )
+
+
+def _is_ordinal(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _MAX_DEVICE_NUMBER  # true and false are ints as well

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import shutil
 import subprocess
@@ -15,13 +16,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tui_trace import errors
+from tui_trace.errors import TraceAccessError
 from tui_trace.ingest import store_file
 from tui_trace.ingest.cache import ENVIRONMENT
 from tui_trace.ingest.child import ColumnsLine, Line, ProgressLine, RefusedLine
 from tui_trace.ingest.load import Loaded, Progress
+from tui_trace.ingest.source import can_be_opened_once, shared_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+_FILE_NUMBER = re.compile(r"/dev/fd/(\d+)")
+"""Matches what a shell gives for `<(…)`: a pipe that the loader must inherit."""
 
 _ASK_EVERY_S = 0.05
 
@@ -42,17 +48,25 @@ class LoaderProcess:
             path: The file, or a URL.
             more: Further files of the same job.
             cache: Let it use the user's cache.
+
+        Raises:
+            TraceAccessError: One of them is stdin, and a pipe or the terminal.
         """
         self.path = path
         self.more = more
+        files = [shared_path(each) or each for each in (path, *more)]
+        pipes = [str(file) for file in files if can_be_opened_once(file)]
+        if not {"/dev/stdin", "/dev/fd/0"}.isdisjoint(pipes):
+            raise TraceAccessError("the screens need stdin for keys", "Save the trace to a file, or give <(COMMAND).")
         environment = os.environ if cache else {**os.environ, ENVIRONMENT: "off"}
         self._folder = Path(tempfile.mkdtemp(prefix="tui_trace-"))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tui_trace.ingest.child", str(path), *map(str, more), str(self._folder)],
+            [sys.executable, "-m", "tui_trace.ingest.child", *map(str, files), str(self._folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
+            pass_fds=[int(found[1]) for pipe in pipes if (found := _FILE_NUMBER.fullmatch(pipe)) is not None],
         )
         self._stopping = False
 

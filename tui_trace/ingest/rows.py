@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tui_trace.ingest.clock import EXACT_FLOAT_US, MAX_NS, ns_from_floats
-from tui_trace.ingest.event import CompleteEvent, Event
+from tui_trace.ingest.event import CompleteEvent, Event, whole_number
 from tui_trace.ingest.identity import Identities, packed
 from tui_trace.ingest.pairs import BeginEndPairs
 from tui_trace.store.chunks import Chunks
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _INT64_MAX = 2**63 - 1
 _INT32_MAX = 2**31 - 1
+_MAX_US = MAX_NS // 1000 + 1
 
 # One value in memory, however many rows.
 _NO_NUMBERS = np.broadcast_to(np.int64(MISSING), 2**32)
@@ -99,7 +100,15 @@ class Rows:
 
 
 class InexactTimesError(Exception):
-    """Times were given as doubles too large to tell nanoseconds apart; nothing was added."""
+    """Times were given as doubles too large to tell nanoseconds apart; nothing was added.
+
+    Attributes:
+        starts: Starts are among them, so that all of the file's are likely to be.
+    """
+
+    def __init__(self, *, starts: bool) -> None:
+        super().__init__(starts)
+        self.starts = starts
 
 
 class RowBuilder:
@@ -123,6 +132,7 @@ class RowBuilder:
         self.names: Interner[str] = Interner("")
         self.shapes: Interner[LaunchShape] = Interner(NO_SHAPE)
         self._shapes_as_written: Interner[tuple[object, ...]] = Interner((None, None, None, None, None))
+        self._odd_shapes: list[int] = []
         self.op_count = 0
         self.graph_launch_count = 0
 
@@ -150,8 +160,8 @@ class RowBuilder:
             if places.size:
                 chosen = list(events if places.size == len(events) else compress(events, wanted.tolist()))
                 times = None if exact else _usual_times(chosen)
-                if times is None and not exact and _are_inexact(chosen):
-                    raise InexactTimesError
+                if times is None and not exact:
+                    _check_exact(chosen)
                 tables.append((schema, columns, chosen, places, times))
         for schema, columns, chosen, places, times in tables:
             if times is None:
@@ -211,12 +221,12 @@ class RowBuilder:
         Returns:
             Starts and durations of the rest in nanoseconds; the rest, and their places.
         """
-        limit = MAX_NS if exact else MAX_NS // 1000
+        ns_per_unit = 1 if exact else 1000
         kept = []
         for i, event in enumerate(events):
-            if math.isnan(event.ts):
+            if _is_nan(event.ts):
                 self._problems.add("event without a time", event.name)
-            elif abs(event.ts) >= limit or abs(event.dur) >= limit:
+            elif abs(event.ts) * ns_per_unit >= MAX_NS or abs(event.dur) * ns_per_unit >= MAX_NS:
                 self._problems.add("event with a time out of range", event.name)
             elif isinstance(event, Event) and event.ph in ("B", "E"):
                 whole = self._pairs.add(event, exact=exact)
@@ -225,7 +235,7 @@ class RowBuilder:
             elif event.ph != "X":
                 self._problems.add(f"GPU or launch event of phase {event.ph!r}", event.name)
             else:
-                if math.isnan(event.dur):
+                if _is_nan(event.dur):
                     self._problems.add("event without a duration, kept as 0 long", event.name)
                     event.dur = 0
                 kept.append(i)
@@ -247,11 +257,11 @@ class RowBuilder:
         process, pid = self._identities.split([e.pid for e in events])
         device = self._whole("device", [a.device for a in args])
         stream = self._whole("stream", [a.stream for a in args])
-        # Peer copies name no device of their own; the row's pid does.
-        device = self._devices(np.where(device == MISSING, pid, device), pid)
         if (stream == MISSING).any():
             _, tid = self._identities.split([e.tid for e in events])
             stream = np.where(stream == MISSING, tid, stream)
+        # Peer copies name no device of their own; the row's pid does.
+        device, stream = self._placed(np.where(device == MISSING, pid, device), stream, pid)
         self.op_count += len(events)
         return {
             "name_id": self.names.ids_of([e.name for e in events]),
@@ -291,21 +301,29 @@ class RowBuilder:
 
     def _projections(self, events: list[AnyEvent]) -> dict[str, Array]:
         columns = self._cpu_rows(events)
-        pid = columns.pop("pid")
-        columns["device"] = self._devices(pid, pid)
-        columns["stream"] = columns.pop("tid")
+        pid, tid = columns.pop("pid"), columns.pop("tid")
+        columns["device"], columns["stream"] = self._placed(pid, tid, pid)
         return columns
+
+    def _placed(self, device: IntArray, stream: IntArray, pid: IntArray) -> tuple[Array, IntArray]:
+        """Returns device ordinals and streams of GPU rows; -1, counted, where a row says nowhere which."""
+        lost = (device == MISSING) | (stream == MISSING)
+        if lost.any():
+            count = int(np.count_nonzero(lost))
+            self._problems.add("GPU row without a device or stream, kept as -1", count=count)
+            stream = np.where(stream == MISSING, -1, stream)
+        return self._devices(device, pid), stream
 
     def _devices(self, devices: IntArray, pid: IntArray) -> Array:
         """Returns device ordinals; the row's pid, else -1, for what is none."""
         narrow = devices.astype(np.int32)
         if (narrow == devices).all():
             return narrow
-        odd = (np.abs(devices) > _INT32_MAX) & (devices != MISSING)
+        odd = ~_fits_int32(devices) & (devices != MISSING)
         if odd.any():
             self._problems.add("device out of range, left out", count=int(np.count_nonzero(odd)))
             devices = np.where(odd, pid, devices)
-        return np.where(np.abs(devices) > _INT32_MAX, -1, devices).astype(np.int32)
+        return np.where(_fits_int32(devices), devices, -1).astype(np.int32)
 
     def _whole(self, what: str, values: Sequence[int | str]) -> IntArray:
         """Returns values as int64; MISSING for what is no whole number or does not fit."""
@@ -315,15 +333,13 @@ class RowBuilder:
             return packed(values)
         except struct.error:
             pass
-        try:
-            return np.array(values, np.int64)
-        except (OverflowError, ValueError):
-            pass
-        numbers = [_number(value) for value in values]
-        too_large = sum(abs(number) > _INT64_MAX for number in numbers if number != MISSING)
-        if too_large:
-            self._problems.add(f"{what} out of range, left out", count=too_large)
+        numbers = [whole_number(value) for value in values]
+        self._count_too_large(what, sum(abs(number) > _INT64_MAX for number in numbers if number != MISSING))
         return np.array([MISSING if abs(number) > _INT64_MAX else number for number in numbers], np.int64)
+
+    def _count_too_large(self, what: str, count: int) -> None:
+        if count:
+            self._problems.add(f"{what} out of range, left out", count=count)
 
     def _external_ids(self, args: Sequence[Args]) -> IntArray:
         ids = [a.external_id for a in args]
@@ -331,16 +347,18 @@ class RowBuilder:
             ids = [a.external_id_2021 if own == MISSING else own for own, a in zip(ids, args, strict=True)]
         return self._whole("External id", ids)
 
-    @staticmethod
-    def _node_ids(values: Sequence[int | str]) -> Array:
+    def _node_ids(self, values: Sequence[int | str]) -> Array:
         """Returns graph node ids, which use all 64 bits; 0 for none."""
         if _all_missing(values):
             return _NO_NODES[: len(values)]
         try:
-            return np.frombuffer(struct.pack(f"{len(values)}Q", *values), np.uint64)
+            present = [0 if value == MISSING else value for value in values]
+            return np.frombuffer(struct.pack(f"{len(values)}Q", *present), np.uint64)
         except struct.error:
             pass
-        return np.array([n if 0 < (n := _number(value)) < 2**64 else 0 for value in values], np.uint64)
+        numbers = [whole_number(value) for value in values]
+        self._count_too_large("graph node id", sum(number >= 2**64 for number in numbers))
+        return np.array([number if 0 < number < 2**64 else 0 for number in numbers], np.uint64)
 
     def _mark_ids(self, args: list[Args]) -> Array:
         marks = [a.mark or a.old_mark for a in args]
@@ -356,9 +374,13 @@ class RowBuilder:
         )
         for shape_id in range(known, len(self._shapes_as_written)):
             grid, block, registers, shared_memory, hlo_op = self._shapes_as_written[shape_id]
-            self.shapes.append(
-                LaunchShape(grid, block, _optional(registers), _optional(shared_memory), hlo_op)  # type: ignore[arg-type]  # as decoded
-            )
+            numbers = (_optional(registers), _optional(shared_memory))
+            shape = LaunchShape(_kept(grid), _kept(block), _kept(numbers[0]), _kept(numbers[1]), hlo_op)  # type: ignore[arg-type]  # as decoded
+            self.shapes.append(shape)
+            if shape != LaunchShape(grid, block, *numbers, hlo_op):  # type: ignore[arg-type]  # as decoded
+                self._odd_shapes.append(shape_id)
+        if self._odd_shapes:
+            self._count_too_large("launch shape", int(np.count_nonzero(np.isin(written, self._odd_shapes))))
         return written
 
 
@@ -370,7 +392,7 @@ def _usual_times(events: list[AnyEvent]) -> tuple[IntArray, IntArray] | None:
     written += [e.dur for e in events]
     try:
         microseconds = np.frombuffer(struct.pack(f"{len(written)}d", *written)).reshape(2, -1)
-    except OverflowError:
+    except (OverflowError, struct.error):  # more than some 300 digits
         return None
     if not (np.abs(microseconds) < EXACT_FLOAT_US).all():  # NaN, where there is none, compares as false
         return None
@@ -378,22 +400,31 @@ def _usual_times(events: list[AnyEvent]) -> tuple[IntArray, IntArray] | None:
     return start, duration
 
 
-def _are_inexact(events: list[AnyEvent]) -> bool:
-    """Tells whether a time has a fraction that its double cannot hold."""
-    times = np.array([e.ts for e in events])
-    return times.dtype == np.float64 and bool((np.abs(times) >= EXACT_FLOAT_US).any())
+def _check_exact(events: list[AnyEvent]) -> None:
+    """Raises InexactTimesError where a time that is kept has a fraction that its double cannot hold."""
+    for starts, times in ((True, [e.ts for e in events]), (False, [e.dur for e in events])):
+        if any(isinstance(time, float) and EXACT_FLOAT_US <= abs(time) <= _MAX_US for time in times):
+            raise InexactTimesError(starts=starts)
+
+
+def _is_nan(time: object) -> bool:
+    return isinstance(time, float) and math.isnan(time)  # an int may have more digits than a double holds
+
+
+def _fits_int32(values: IntArray) -> Array:
+    return (values >= -_INT32_MAX) & (values <= _INT32_MAX)
 
 
 def _all_missing(values: Sequence[int | str]) -> bool:
     return not values or (values[0] == MISSING and values.count(MISSING) == len(values))
 
 
-def _number(value: int | str) -> int:
-    if isinstance(value, str):
-        return int(value) if value.isdecimal() and value.isascii() else MISSING
-    return value
-
-
 def _optional(value: object) -> int | None:
-    number = _number(value) if isinstance(value, int | str) else MISSING
+    number = whole_number(value) if isinstance(value, int | str) else MISSING
     return None if number == MISSING else number
+
+
+def _kept(value: object) -> object:
+    """Returns a number, or sizes along three axes, None where one has no 64 bits."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    return None if any(isinstance(number, int) and abs(number) > _INT64_MAX for number in numbers) else value

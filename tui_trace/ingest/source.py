@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tui_trace.errors import NotATraceError, TraceAccessError, TraceNotFoundError, TuiTraceError
 from tui_trace.ingest.decompress import COMPRESSIONS, DecompressedStream
@@ -59,9 +60,12 @@ class ByteSource:
         self._stop = span[1] if span is not None else None
         self._decompressed: DecompressedStream | None = None
         try:
-            head = self._file.read(_HEAD_BYTES)
+            head = _head(self._file)
             _check(path, head)
-            self._file.seek(span[0] if span is not None else 0)
+            if self._file.seekable():
+                self._file.seek(span[0] if span is not None else 0)
+            else:
+                self._file = io.BufferedReader(_Unread(head, self._file))
         except BaseException:
             self._file.close()
             raise
@@ -108,6 +112,63 @@ class ByteSource:
             return 0
         self._read += count
         return count
+
+
+class _Unread(io.RawIOBase):
+    """A pipe of which the first bytes were read, given again from its start."""
+
+    def __init__(self, head: bytes, file: BinaryIO) -> None:
+        self._head, self._file = head, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: Any) -> int | None:
+        if not self._head:
+            count: int | None = self._file.readinto(view)  # type: ignore[attr-defined]  # raw files have it
+            return count
+        given, self._head = self._head[: len(view)], self._head[len(view) :]
+        view[: len(given)] = given
+        return len(given)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def shared_path(path: Path | str) -> Path | None:
+    """Returns a path by which other processes open the same local file; None for pipes, URLs and what is not there.
+
+    `/dev/stdin` and `/dev/fd/3` name another file in each process.
+    """
+    if "://" in str(path):
+        return None
+    local = Path(path)
+    if str(local.absolute()).startswith(("/dev/", "/proc/")):
+        local = local.resolve()
+    return local if stat.S_ISREG(_mode(local)) else None
+
+
+def can_be_opened_once(path: Path | str) -> bool:
+    """Tells whether what is read of a path is gone from it, as with a pipe."""
+    mode = 0 if "://" in str(path) else _mode(Path(path))
+    return bool(mode) and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _mode(path: Path) -> int:
+    """Returns the kind and rights of a file, 0 where there is none to see."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def _head(file: BinaryIO) -> bytes:
+    """Reads the first bytes; a pipe may give fewer at a time."""
+    head = file.read(_HEAD_BYTES)
+    while len(head) < _HEAD_BYTES and (more := file.read(_HEAD_BYTES - len(head))):
+        head += more
+    return head
 
 
 def _check(path: Path | str, head: bytes) -> None:

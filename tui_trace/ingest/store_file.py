@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tui_trace.store.schema import Array
 
 MAGIC = b"tuitrace"
-READER_VERSION = 2
+READER_VERSION = 3
 """Goes up when the same file would be read differently; a changed schema is noticed by itself."""
 
 _ALIGN = 64

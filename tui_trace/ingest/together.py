@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Protocol
 from tui_trace.ingest.clock import MAX_NS
 from tui_trace.ingest.load import Loaded, Progress, load_cached
 from tui_trace.ingest.problems import Problem, ProblemCounter
-from tui_trace.ingest.source import ByteSource
+from tui_trace.ingest.source import ByteSource, can_be_opened_once
+from tui_trace.store.events import EventStore, Tables
+from tui_trace.store.schema import Columns
 from tui_trace.store.together import join_stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tui_trace.ingest.cache import Cache
-    from tui_trace.store.events import EventStore
 
 _SINCE_1970_NS = 10**18
 """Times above this count from 1970 themselves: it was September 2001 then."""
@@ -62,7 +63,7 @@ def load_together(
     if len(paths) == 1:
         return load_cached(paths[0], cache, watch=watch, cancelled=cancelled, processes=processes)
     for path in paths:
-        if "://" not in str(path):
+        if "://" not in str(path) and not can_be_opened_once(path):
             # What cannot be opened is said before the others have been read.
             with ByteSource(path, ProblemCounter()):
                 pass
@@ -112,7 +113,7 @@ def join(parts: Sequence[Loaded], labels: Sequence[str]) -> Loaded:
         parts: What each held.
         labels: What each is called; stands before its problems.
     """
-    stores = [part.store for part in parts]
+    stores = [_without_unused_process(part.store) for part in parts]
     shifts, unsure = clock_shifts(stores, labels)
     problems = [
         replace(problem, kind=f"{label}: {problem.kind}")
@@ -161,6 +162,8 @@ def clock_shifts(stores: Sequence[EventStore], labels: Sequence[str]) -> tuple[l
             shifts.append(0)
         elif zero is not None and zeros[0] is not None:
             shifts.append(zero - zeros[0])
+            if abs(first + shifts[-1] - firsts[0]) > _FAR_NS:
+                problems.append(Problem(f"{label}: more than a day from {labels[0]} by their clocks", 1, "", None))
         else:
             far = abs(first - firsts[0]) > _FAR_NS
             shifts.append(firsts[0] - first if far else 0)
@@ -174,10 +177,31 @@ def clock_shifts(stores: Sequence[EventStore], labels: Sequence[str]) -> tuple[l
 def _zero_ns(store: EventStore) -> int | None:
     """Returns the Unix time of a clock's zero, None where the file does not tell (or tells nonsense)."""
     base, first = store.meta.base_time_ns, _first_ns(store)
-    if base is not None:
+    if base:  # some writers give 0 for what they do not know
         # Times are below MAX_NS as well, so that sums stay inside int64.
         return base if base < MAX_NS else None
     return 0 if first is not None and first > _SINCE_1970_NS else None
+
+
+def _without_unused_process(store: EventStore) -> EventStore:
+    """Leaves out the process of rows without a rank where all rows of a merged file have one."""
+    tables = store.tables
+    placed = (tables.ops, tables.launches, tables.annotations, tables.projections)
+    if len(store.meta.processes) == 1 or any((table.process == 0).any() for table in placed):
+        return store
+
+    def moved(table: Columns) -> Columns:
+        columns = {column.name: getattr(table, column.name) for column in table.schema.columns}
+        return Columns(table.schema, {**columns, "process": table.process - table.process.dtype.type(1)})
+
+    return EventStore(
+        Tables._make([*map(moved, placed), tables.edges]),
+        store.names,
+        store.shapes,
+        tuple(lane._replace(process=lane.process - 1) for lane in store.lanes),
+        replace(store.meta, processes=store.meta.processes[1:]),
+        store.correlation.launch_of_op,
+    )
 
 
 def _first_ns(store: EventStore) -> int | None:
