@@ -159,11 +159,6 @@ class Annotation:
         return None if self._outer is None else self._outer[0]
 
     @property
-    def outer_end_ns(self) -> int | None:
-        """Last end of the same."""
-        return None if self._outer is None else self._outer[1]
-
-    @property
     def outer_hull_ns(self) -> int | None:
         """The hull with the annotations inside it."""
         return None if self._outer is None else self._outer[1] - self._outer[0]

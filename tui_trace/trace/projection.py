@@ -36,13 +36,13 @@ class Source:
         replays: All replays of the trace.
         pads_ns: How far the writer of each process widened its rows, before the start and behind the end; processes
             without any row are not in it.
-        several_devices: The file has ops on more than one device.
+        labels: What to call each lane, of the file and of its rows.
     """
 
     store: EventStore
     replays: Sequence[Replay]
     pads_ns: Mapping[int, tuple[int, int]]
-    several_devices: bool
+    labels: Mapping[LaneKey, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Projection:
         process: Source process.
         device: GPU.
         stream: Stream.
-        label: "s7", or "g1/s7" where the file has ops on several devices.
+        label: "s7", or "g1/s7" where the process has several devices.
         op_rows: Rows of its ops in the store, in start order; empty where the file's row covers none of its own.
         start_ns: First start of its ops, None without ops.
         end_ns: Last end of its ops, None without ops.
@@ -122,7 +122,7 @@ class Projection:
         """
         self._source = source
         self.process, self.device, self.stream = lane
-        self.label = f"g{self.device}/s{self.stream}" if source.several_devices else f"s{self.stream}"
+        self.label = source.labels[lane]
         self.op_rows = op_rows
         hull = _hull(source.store, op_rows) if op_rows.size else None
         self.start_ns = hull[0] if hull is not None else None

@@ -12,6 +12,7 @@ from tui_trace.analysis import projections as rule
 from tui_trace.analysis.opnames import clean
 from tui_trace.analysis.stray_rows import came_from, find_stray, has_moved_ops
 from tui_trace.store.events import LaneKey
+from tui_trace.trace.processes import lane_labels
 from tui_trace.trace.projection import Projection, Source, WrittenRow
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class RowMatcher:
         self._hulls = hulls
         self._has_moved_ops = has_moved_ops(store.ops)
         self._written, pads = _written_rows(store, hulls)
-        self.source = Source(store, replays, pads, len({lane.device for lane in store.lanes}) > 1)
+        self.source = Source(store, replays, pads, _labels(store, self._written))
 
     def projections(self, annotation: int, first: int, stop: int) -> tuple[Projection, ...]:
         """Returns the projections of one annotation, by lane.
@@ -107,6 +108,15 @@ class RowMatcher:
         under = rows[(at[0] == lane.process) & (at[1] == lane.device) & (at[2] == lane.stream)]
         tables = store.ops, store.launches, store.annotations
         return find_stray(tables, self._owners, annotation, under, bounds, is_empty_lane=lane not in store.lane_ids)
+
+
+def _labels(store: EventStore, written: Mapping[int, Mapping[LaneKey, WrittenRow]]) -> dict[LaneKey, str]:
+    """Returns what to call each lane among those of its process."""
+    lanes: dict[int, set[LaneKey]] = {}
+    for lane in (*store.lanes, *(lane for by_lane in written.values() for lane in by_lane)):
+        lanes.setdefault(lane.process, set()).add(lane)
+    groups = [sorted(group) for group in lanes.values()]
+    return {lane: label for group in groups for lane, label in zip(group, lane_labels(store.meta, group), strict=True)}
 
 
 def _written_rows(
