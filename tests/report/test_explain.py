@@ -68,7 +68,7 @@ def test_a_spread_lane(tmp_path: Path) -> None:
 
 
 def test_a_scattered_lane(tmp_path: Path) -> None:
-    """How many bursts there are, and the largest hole, in which other lanes ran or nothing did."""
+    """How many bursts there are, and the largest holes, in which other lanes ran or nothing did."""
     rows = [K("norm", 0, 7, at, 1, 1) for at in (20, 200, 500)]
     busy = [K("gemm", 0, 8, 30, 400, 1), K("add", 0, 8, 430, 10, 1), K("mul", 0, 8, 440, 1, 1)]
     derived = " The file has no projections: computed from the launch."
@@ -76,13 +76,16 @@ def test_a_scattered_lane(tmp_path: Path) -> None:
         "derived",
         "scattered",
         "481.0 µs because this lane holds 3 ops, all norm, from the start to the end of the step; busy 3.0 µs of that "
-        "(0.6 %)." + derived + " Its ops come in 3 bursts. Largest hole: 299.0 µs at 181.0 µs: the branch gemm → add → "
-        "mul ran for 80.3 % of it on 1 other lane, nothing for 19.7 %.",
+        "(0.6 %)." + derived + " Its ops come in 3 bursts. Largest holes: 299.0 µs at 181.0 µs: the branch gemm → add "
+        "→ mul ran for 80.3 % of it on 1 other lane, nothing for 19.7 %; 179.0 µs at 1.0 µs: the branch gemm → add → "
+        "mul ran for 95.0 % of it on 1 other lane.",
     )
     assert sentences(tmp_path, rows)[7][2] == (
         "481.0 µs because this lane holds 3 ops, all norm, from the start to the end of the step; busy 3.0 µs of that "
-        "(0.6 %)." + derived + " Its ops come in 3 bursts. Largest hole: 299.0 µs at 181.0 µs, when nothing ran on any "
-        "lane."
+        "(0.6 %)."
+        + derived
+        + " Its ops come in 3 bursts. Largest holes: 299.0 µs at 181.0 µs, when nothing ran on "
+        "any lane; 179.0 µs at 1.0 µs, when nothing ran on any lane."
     )
 
 

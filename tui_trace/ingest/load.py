@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import re
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -203,7 +202,7 @@ def load(
         TuiTraceError: There is no such file, it may not be read, or it is no trace.
     """
     problems = ProblemCounter()
-    with ByteSource(path, problems) as source, undisturbed():
+    with ByteSource(path, problems) as source, no_garbage_collection():
         try:
             reader = Reader(source, problems, buffer_bytes)
             return reader.read(watch=watch, cancelled=cancelled, slice_bytes=slice_bytes)
@@ -243,7 +242,7 @@ def load_in_ranges(
     problems = ProblemCounter()
     others = ranges.RangeProcesses(path, layout, cuts)
     try:
-        with ByteSource(path, problems, (0, cuts[0] - 1)) as source, undisturbed():
+        with ByteSource(path, problems, (0, cuts[0] - 1)) as source, no_garbage_collection():
             return Reader(source, problems).read_with(others, watch=watch, cancelled=cancelled)
     finally:
         others.close()
@@ -291,20 +290,14 @@ def load_cached(
     return loaded
 
 
-_SWITCH_SECONDS = 0.0005
-"""How soon the thread that decompresses gets its turn. At Python's 5 ms it waits longer than it works."""
-
-
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Keeps the collector from walking the growing heap again and again, and threads from waiting for one another."""
-    was_on, interval = gc.isenabled(), sys.getswitchinterval()
+def no_garbage_collection() -> Iterator[None]:
+    """Keeps the collector from walking the growing heap again and again; no cycles are made meanwhile."""
+    was_on = gc.isenabled()
     gc.disable()
-    sys.setswitchinterval(min(interval, _SWITCH_SECONDS))
     try:
         yield
     finally:
-        sys.setswitchinterval(interval)
         if was_on:
             gc.enable()
 

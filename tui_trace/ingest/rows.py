@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 import struct
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tui_trace.ingest.categories import RowKind, RowKindOfCategory
 from tui_trace.ingest.clock import EXACT_FLOAT_US, MAX_NS, ns_from_floats
 from tui_trace.ingest.event import CompleteEvent, Event, whole_number
 from tui_trace.ingest.identity import Identities, packed
 from tui_trace.ingest.pairs import BeginEndPairs
 from tui_trace.store.chunks import Chunks
-from tui_trace.store.kinds import Category
 from tui_trace.store.names import NO_SHAPE, Interner, LaunchShape
 from tui_trace.store.schema import ANNOTATIONS, EDGE_ENDS, LAUNCHES, MISSING, OPS, PROJECTIONS, READ_SCHEMAS
 
@@ -37,47 +35,6 @@ _MAX_US = MAX_NS // 1000 + 1
 _NO_NUMBERS = np.broadcast_to(np.int64(MISSING), 2**32)
 _NO_NODES = np.broadcast_to(np.uint64(0), 2**32)
 _NO_MARKS = np.broadcast_to(np.uint32(0), 2**32)
-
-
-class _Row(IntEnum):
-    """What an event is kept as. Ops come last, so that their category is the code less `KERNEL`."""
-
-    NOTHING = 0
-    OLD = 1
-    LAUNCH = 2
-    ANNOTATION = 3
-    PROJECTION = 4
-    KERNEL = 5
-    MEMCPY = 6
-    MEMSET = 7
-
-
-class _RowOfCategory(dict[str, int]):
-    """What to keep an event as, by its `cat`; looked up once for each spelling, in whatever case."""
-
-    _RUNTIME = re.compile(r"[a-z0-9]+_(?:runtime|driver)")
-    _OLD = ("Kernel", "Memcpy", "Memset", "Runtime", "User")
-
-    def __init__(self) -> None:
-        # Plain ints: numpy takes them several times faster than members of an enumeration.
-        super().__init__(
-            kernel=int(_Row.KERNEL) + int(Category.KERNEL),
-            gpu_memcpy=int(_Row.KERNEL) + int(Category.MEMCPY),
-            gpu_memset=int(_Row.KERNEL) + int(Category.MEMSET),
-            user_annotation=int(_Row.ANNOTATION),
-            gpu_user_annotation=int(_Row.PROJECTION),
-            **dict.fromkeys(self._OLD, int(_Row.OLD)),
-        )
-
-    def __missing__(self, category: str) -> int:
-        stripped = category.strip()
-        usual = stripped if stripped in self._OLD else stripped.lower()
-        if usual != category:
-            self[category] = self[usual]
-            return self[category]
-        row = int(_Row.LAUNCH if self._RUNTIME.fullmatch(category) is not None else _Row.NOTHING)
-        self[category] = row
-        return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +82,7 @@ class RowBuilder:
         self._problems = problems
         self._chunks = {schema.name: Chunks(schema) for schema in READ_SCHEMAS}
         self._identities = Identities()
-        self._row_of = _RowOfCategory()
+        self._row_of = RowKindOfCategory()
         self._row_count = 0
         self._pairs = BeginEndPairs(problems)
         self._paired: list[Event] = []
@@ -147,14 +104,14 @@ class RowBuilder:
             InexactTimesError: Times in microseconds are too large for their fraction; decode the events exactly.
         """
         codes = np.frombuffer(bytes(map(self._row_of.__getitem__, [e.cat for e in events])), np.uint8)
-        kept = codes >= _Row.LAUNCH
+        kept = codes >= RowKind.LAUNCH
         ordinal = np.cumsum(kept) + (self._row_count - 1)
         tables = []
         for schema, wanted, columns in (
-            (OPS, codes >= _Row.KERNEL, self._ops),
-            (LAUNCHES, codes == _Row.LAUNCH, self._launches),
-            (ANNOTATIONS, codes == _Row.ANNOTATION, self._annotations),
-            (PROJECTIONS, codes == _Row.PROJECTION, self._projections),
+            (OPS, codes >= RowKind.KERNEL, self._ops),
+            (LAUNCHES, codes == RowKind.LAUNCH, self._launches),
+            (ANNOTATIONS, codes == RowKind.ANNOTATION, self._annotations),
+            (PROJECTIONS, codes == RowKind.PROJECTION, self._projections),
         ):
             places = np.flatnonzero(wanted)
             if places.size:
@@ -171,10 +128,10 @@ class RowBuilder:
             rows = self._times(start, duration)
             rows["file_row"] = ordinal[places]
             if schema is OPS:
-                rows["category"] = codes[places] - np.uint8(_Row.KERNEL)
+                rows["category"] = codes[places] - np.uint8(RowKind.KERNEL)
             rows.update(columns(chosen))
             self._chunks[schema.name].add(rows)
-        for place in np.flatnonzero(codes == _Row.OLD).tolist():
+        for place in np.flatnonzero(codes == RowKind.OLD).tolist():
             kind = "category of 2021 (Kernel, Memcpy, Memset, Runtime, User), not read"
             self._problems.add(kind, events[place].name)
         self._row_count += int(np.count_nonzero(kept))

@@ -104,7 +104,8 @@ def cpu_line(annotation: Annotation) -> str:
     where = process if process == thread else annotation.thread
     said = f"cpu {length} on thread {where}{of}, {launches}"
     if annotation.queue_ns is not None:
-        said += f", first op {duration(annotation.queue_ns)} after its launch began"
+        when = "after" if annotation.queue_ns >= 0 else "before"  # clocks of CPU and GPU may differ
+        said += f", first op {duration(abs(annotation.queue_ns))} {when} its launch began"
     return said
 
 

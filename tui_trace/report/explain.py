@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from tui_trace.trace import Annotation, Elsewhere, Hole, Projection
 
+LEAST_HOLE_SHARE = 0.5
+"""A further hole is told of when it is at least this share of the largest."""
+
 LEAST_SHARE = 0.01
 """Work that filled less than this share of a hole is not told of, unless nothing else ran."""
 
@@ -124,11 +127,14 @@ def _source(projection: Projection, annotation: Annotation) -> str:
 
 
 def _holes(projection: Projection, origin: int) -> str:
-    """Names the largest hole and what ran in it; nothing for a lane without long holes."""
+    """Names the largest holes and what ran in each; nothing for a lane without long holes."""
     if projection.shape in ("packed", "single_op") or not projection.holes:
         return ""
     kind = f" Its ops come in {projection.bursts} bursts." if projection.shape == "scattered" else ""
-    return f"{kind} Largest hole: {_hole(projection.holes[0], projection, origin)}."
+    largest = projection.holes[0].end_ns - projection.holes[0].start_ns
+    named = [hole for hole in projection.holes if hole.end_ns - hole.start_ns >= LEAST_HOLE_SHARE * largest]
+    shown = "; ".join(_hole(hole, projection, origin) for hole in named)
+    return f"{kind} Largest hole{'s' if len(named) > 1 else ''}: {shown}."
 
 
 def _hole(hole: Hole, projection: Projection, origin: int) -> str:

@@ -140,7 +140,7 @@ class Annotation:
         """How many of its ops no graph launch made."""
         return int((self._source.store.replay_of_op[self.op_rows] < 0).sum())
 
-    def _with_inner(self) -> Iterator[Annotation]:
+    def with_inner(self) -> Iterator[Annotation]:
         """This annotation and all inside it, at any depth."""
         waiting = [self]
         while waiting:
@@ -150,7 +150,7 @@ class Annotation:
 
     @cached_property
     def _outer(self) -> tuple[int, int] | None:
-        hulls = [inner._hull for inner in self._with_inner() if inner._hull is not None]
+        hulls = [inner._hull for inner in self.with_inner() if inner._hull is not None]
         return (min(hull[0] for hull in hulls), max(hull[1] for hull in hulls)) if hulls else None
 
     @property
@@ -166,7 +166,7 @@ class Annotation:
     @cached_property
     def outer_op_rows(self) -> IntArray:
         """Rows of its ops and those of all annotations inside it, in start order."""
-        return np.sort(np.concatenate([inner.op_rows for inner in self._with_inner()]))
+        return np.sort(np.concatenate([inner.op_rows for inner in self.with_inner()]))
 
     @cached_property
     def derived(self) -> tuple[Projection, ...]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui_trace.store.schema import IntArray
     from tui_trace.trace.replay import Replay
 
-HOLES_NAMED = 1
+HOLES_NAMED = 2
 """Largest holes of a projection that are looked into."""
 
 

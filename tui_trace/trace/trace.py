@@ -261,8 +261,8 @@ class Trace:
         if not 0 <= position < len(self.annotations):
             return -1
         own = self.annotations[position]
-        wanted = (own.name, own.thread, own.cpu_start_ns)
-        found = (i for i, a in enumerate(other.annotations) if (a.name, a.thread, a.cpu_start_ns) == wanted)
+        wanted = (own.name, own.source, own.thread, own.cpu_start_ns)
+        found = (i for i, a in enumerate(other.annotations) if (a.name, a.source, a.thread, a.cpu_start_ns) == wanted)
         return next(found, -1)
 
     def replay(self, index: int) -> Replay:

@@ -121,7 +121,7 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
             return
         trace, position = explorer.book.trace, self._replay.index - 1
         owner = trace.annotation_of_replay(self._replay)
-        annotation = next((i for i, one in enumerate(trace.annotations) if one is owner), -1)
+        annotation = owner.position if owner is not None else -1
         explorer.book.deepen_if_quick(position)
         for intent in tour_intents(self.number, position, annotation):
             explorer.act(intent)

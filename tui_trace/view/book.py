@@ -95,17 +95,6 @@ class Book:
             self._projections[position] = ProjectionSet(self.trace.annotations[position], position)
         return self._projections[position]
 
-    @cached_property
-    def _inner(self) -> dict[int, list[int]]:
-        """The annotations inside each, at any depth."""
-        out: dict[int, list[int]] = {}
-        for position, annotation in enumerate(self.trace.annotations):
-            parent = annotation.parent
-            while parent >= 0:
-                out.setdefault(parent, []).append(position)
-                parent = self.trace.annotations[parent].parent
-        return out
-
     def entries(self, state: ViewState) -> tuple[Entry, ...]:
         """The rows of the annotation list of a view."""
         replay = state.replay if state.listing.only is Only.REPLAY else None
@@ -117,13 +106,10 @@ class Book:
     @cached_property
     def replays_of(self) -> tuple[tuple[int, ...], ...]:
         """For each annotation the places of the replays that it or an annotation inside it launched."""
-        out = []
-        for position, annotation in enumerate(self.trace.annotations):
-            own = set(annotation.replays).union(
-                *(self.trace.annotations[p].replays for p in self._inner.get(position, ()))
-            )
-            out.append(tuple(sorted(index - 1 for index in own)))
-        return tuple(out)
+        return tuple(
+            tuple(sorted({index - 1 for inner in annotation.with_inner() for index in inner.replays}))
+            for annotation in self.trace.annotations
+        )
 
     def layout(self, state: ViewState) -> Layout:
         """The rows of a view."""
