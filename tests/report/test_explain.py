@@ -82,9 +82,7 @@ def test_a_scattered_lane(tmp_path: Path) -> None:
     )
     assert sentences(tmp_path, rows)[7][2] == (
         "481.0 µs because this lane holds 3 ops, all norm, from the start to the end of the step; busy 3.0 µs of that "
-        "(0.6 %)."
-        + derived
-        + " Its ops come in 3 bursts. Largest holes: 299.0 µs at 181.0 µs, when nothing ran on "
+        "(0.6 %)." + derived + " Its ops come in 3 bursts. Largest holes: 299.0 µs at 181.0 µs, when nothing ran on "
         "any lane; 179.0 µs at 1.0 µs, when nothing ran on any lane."
     )
 
