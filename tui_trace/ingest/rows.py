@@ -301,7 +301,9 @@ class RowBuilder:
     def _external_ids(self, args: Sequence[Args]) -> IntArray:
         ids = [a.external_id for a in args]
         if MISSING in ids:
-            ids = [a.external_id_2021 if own == MISSING else own for own, a in zip(ids, args, strict=True)]
+            old = [a.external_id_2021 for a in args]
+            if not _all_missing(old):
+                ids = [other if own == MISSING else own for own, other in zip(ids, old, strict=True)]
         return self._whole("External id", ids)
 
     def _node_ids(self, values: Sequence[int | str]) -> Array:
