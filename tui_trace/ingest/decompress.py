@@ -17,19 +17,49 @@ if TYPE_CHECKING:
     from tui_trace.ingest.problems import ProblemCounter
 
 _GZIP_WINDOW_BITS = 31
-_READ_BYTES = 128 << 10
+_READ_BYTES = 64 << 10
+
 _BLOCK_BYTES = 1 << 20
+"""Most that is decompressed at a time. Traces shrink to a twentieth; without a bound blocks outgrow the caches."""
+
 _BLOCKS_AHEAD = 8
 
 
 class Decompressor(Protocol):
-    """The part of zlib's decompression object that is used; isal's and zstandard's have it too."""
+    """The part of zlib's decompression object that is used; isal's has it too."""
 
     @property
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    @property
+    def unconsumed_tail(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _ZstdDecompressor:
+    """zstandard's decompression object, which knows no bound, seen as one of zlib's."""
+
+    unconsumed_tail = b""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._inner = zstandard.ZstdDecompressor().decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        """The frame has ended."""
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        """What was given beyond the end of the frame."""
+        return self._inner.unused_data
+
+    def decompress(self, data: bytes, _max_length: int, /) -> bytes:
+        """Decompresses all of `data`."""
+        return self._inner.decompress(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +88,10 @@ def _gzip() -> Decompressor:
 
 def _zstd() -> Decompressor:
     try:
-        import zstandard
+        return _ZstdDecompressor()
     except ImportError:
         hint = "Reading it needs an extra: pip install 'tui-trace[fast]', or decompress it first: zstd -d FILE."
         raise TuiTraceError("the file is compressed with zstd", hint) from None
-    decompressor: Decompressor = zstandard.ZstdDecompressor().decompressobj()
-    return decompressor
 
 
 GZIP = Compression("gzip", b"\x1f\x8b", _gzip)
@@ -134,19 +162,12 @@ class DecompressedStream:
         self._blocks.put(None)
 
     def _decompress_all(self) -> None:
-        pending: list[bytes] = []
-        size = 0
         while not self._closing.is_set():
-            out = self._next()
-            if out is None:
-                break
-            pending.append(out)
-            size += len(out)
-            if size >= _BLOCK_BYTES:
-                self._blocks.put(b"".join(pending))
-                pending, size = [], 0
-        if size and not self._closing.is_set():
-            self._blocks.put(b"".join(pending))
+            block = self._next()
+            if block is None:
+                return
+            if block:
+                self._blocks.put(block)
 
     def _next(self) -> bytes | None:
         """Decompresses the next piece; None at the end of the last member or where the stream breaks."""
@@ -158,15 +179,17 @@ class DecompressedStream:
                 return None
             self._decompressor = self._compression.decompressor()
         else:
-            data = self._read()
-            if not data:
-                self._cut(f"{self._compression.name} stream ends early")
-                return None
+            data = self._decompressor.unconsumed_tail or self._read()
         try:
-            return self._decompressor.decompress(data)
+            block = self._decompressor.decompress(data, _BLOCK_BYTES)
         except Exception as error:  # each library has its own error class
             self._cut(f"{self._compression.name} stream is damaged: {error}")
             return None
+        # Without more data a decompressor may still give what it holds back.
+        if not data and not block and not self._decompressor.eof:
+            self._cut(f"{self._compression.name} stream ends early")
+            return None
+        return block
 
     def _cut(self, kind: str) -> None:
         self.cut = True
