@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,10 @@ import tui_trace
 from tests.ui.driver import NARROW, SMALL, Driver, opened
 from tui_trace.trace import Progress
 from tui_trace.ui.app import USER_ERROR, TraceApp
+from tui_trace.ui.explorer import ExplorerScreen
 from tui_trace.ui.loading import LoadingScreen
 from tui_trace.ui.messages import LoadProgressed
+from tui_trace.ui.tour import TourScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,6 +114,20 @@ async def test_quitting_while_reading(monkeypatch: pytest.MonkeyPatch) -> None:
         await pilot.pause()
         await pilot.press("q")
     assert app.return_code == 0
+
+
+@pytest.mark.parametrize("tour", [False, True])
+async def test_leaving_in_the_moment_in_which_the_explorer_opens(tour: bool) -> None:  # noqa: FBT001
+    """However far it has been put together, leaving is no error."""
+    for turns in range(25):
+        app = TraceApp(SMALL, tour=tour)
+        async with app.run_test(size=NARROW):
+            while not isinstance(app.screen, ExplorerScreen | TourScreen):
+                await asyncio.sleep(0)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            app.exit(return_code=3)
+        assert app.return_code == 3
 
 
 async def test_a_bug_in_the_reader_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:

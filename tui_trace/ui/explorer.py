@@ -90,7 +90,8 @@ class ExplorerScreen(TypingScreen):
     def on_mount(self) -> None:
         """Shows the first replay as soon as the timeline knows its width."""
         self._classify()
-        self.timeline.rows.focus()
+        for rows in self.query(Rows):  # none where the app is left in this very moment: nothing is composed then
+            rows.focus()
 
     def on_resize(self, _event: events.Resize) -> None:
         """Another size may be another layout."""

@@ -58,11 +58,18 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Starts working the answers out."""
+        if not self._composed:
+            return
         self.set_class(self._explorer.glyphs.ascii, "-ascii")
         if self._explorer.glyphs.ascii:  # a scroll bar is drawn with blocks; the foot says how much is below
             self.query_one("#text").styles.scrollbar_size_vertical = 0
         self.watch(self.query_one("#text"), "scroll_y", self._say_keys, init=False)
         self._work_out()
+
+    @property
+    def _composed(self) -> bool:
+        """Whether the text is there. It never is where the app is left while the tour opens."""
+        return bool(self.query(ScrolledText))
 
     @work(thread=True, group="tour", description="works out the tour", exit_on_error=False)
     def _work_out(self) -> None:
@@ -88,7 +95,7 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
 
     def action_go(self, number: int) -> None:
         """To a step."""
-        if not self.steps:
+        if not self.steps or not self._composed:
             return
         self.number = number
         self._draw()
@@ -97,7 +104,7 @@ class TourScreen(ScrollScreen, inherit_bindings=False):
             self._move_explorer()
 
     def _draw(self) -> None:
-        if self.steps:
+        if self.steps and self._composed:
             box = self.query_one("#text")
             # One column is for the scroll bar, there or not: it must not break the lines anew.
             self.query_one(ScrolledText).show(tour_page(self.steps, self.number, box.content_size.width - 1))
