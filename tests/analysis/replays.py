@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tui_trace.analysis.families import graph_order, op_hashes
-from tui_trace.analysis.links import dependencies, in_replay_order, links
+from tui_trace.analysis.links import PairHistory, dependencies, in_replay_order, links
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,8 @@ def links_of(replays: Sequence[Ops], votes: int | None = None) -> list[Links]:
     starts = np.stack([ops.start_ns[order] for ops, order in zip(replays, orders, strict=True)])
     ends = np.stack([ops.end_ns[order] for ops, order in zip(replays, orders, strict=True)])
     known = dependencies(starts[:votes], ends[:votes], replays[0].lane[orders[0]])
-    found = [in_replay_order(links(known, starts, ends, i), order) for i, order in enumerate(orders)]
+    history = PairHistory(known, starts, ends)
+    found = [in_replay_order(links(known, starts, ends, i, history=history), order) for i, order in enumerate(orders)]
     for own in found:
         assert (own.released_by < np.arange(own.released_by.size)).all()
     return found

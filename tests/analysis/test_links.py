@@ -7,7 +7,8 @@ from hypothesis import given
 
 from tests.analysis.replays import links_of
 from tests.strategies import Ops, ops, replays_of_a_graph
-from tui_trace.analysis.links import LATENCY_FLOOR_NS, Evidence
+from tui_trace.analysis import links as link_analysis
+from tui_trace.analysis.links import LATENCY_FLOOR_NS, Evidence, PairHistory
 
 
 def made(rows: list[tuple[int, int, int]]) -> Ops:
@@ -119,6 +120,20 @@ def test_agreement_counts_the_replays_that_waited_for_the_same_op() -> None:
     found = links_of([fork_and_join(race, origin=i * 100_000) for i, race in enumerate(races)])
     assert [int(links.agree[3]) for links in found] == [2, 2, 2, 2]
     assert [links.samples for links in found] == [4, 4, 4, 4]
+
+
+@given(replays_of_a_graph())
+def test_gaps_of_a_pair_are_those_of_all_replays(replays: tuple[Ops, ...]) -> None:
+    """Median and spread are over the replays of the graph, whichever of them was asked about before."""
+    starts, ends = (np.stack(times) for times in zip(*((ops.start_ns, ops.end_ns) for ops in replays), strict=True))
+    known = link_analysis.dependencies(starts, ends, np.arange(len(replays[0])))
+    history = PairHistory(known, starts, ends)
+    for replay in range(len(replays)):
+        found = link_analysis.links(known, starts, ends, replay, history=history)
+        for op, releaser in enumerate(found.released_by.tolist()):
+            gaps = starts[:, op] - ends[:, releaser] if releaser >= 0 else np.zeros(1, np.int64)
+            assert found.gap_median_ns[op] == int(np.median(gaps))
+            assert found.gap_spread_ns[op] == gaps.max() - gaps.min()
 
 
 def test_an_end_closer_than_any_release_is_no_cause() -> None:

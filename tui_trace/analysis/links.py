@@ -157,8 +157,61 @@ def dependencies(
     return Dependencies(neighbour, follower, found.parents, found.margin, found.runner_up, asks, recorded)
 
 
+class PairHistory:
+    """What all replays of a graph say of an op and its releaser; each such pair is worked out once.
+
+    Replays mostly agree on releasers: links of all R replays cost about R times those of one, and not R times R.
+    """
+
+    def __init__(self, known: Dependencies, start_ns: IntArray, end_ns: IntArray) -> None:
+        """Starts without a pair.
+
+        Args:
+            known: The graph's dependencies.
+            start_ns: Start of each op in each replay, shape (R, n).
+            end_ns: End of each, shape (R, n).
+        """
+        self._start_ns, self._end_ns = start_ns, end_ns
+        self._latest_ns = _latest_parent_ends(known, start_ns, end_ns)
+        self._pairs = np.zeros(0, np.int64)
+        self._figures = np.zeros((3, 0), np.int64)
+
+    def of(self, released_by: IntArray) -> IntArray:
+        """Returns figures of pairs, shape (3, n).
+
+        Args:
+            released_by: The releaser of each op, -1 for none, shape (n,).
+
+        Returns:
+            Median of the gap between the two over all replays in ns, largest minus smallest, and in how many replays
+            no other known parent ended later. Without a releaser 0, 0 and all replays.
+        """
+        n = released_by.size
+        pairs = (released_by + 1) * n + np.arange(n)
+        new = np.flatnonzero(~np.isin(pairs, self._pairs))
+        if new.size:
+            figures = np.concatenate((self._figures, self._worked_out(new, released_by[new])), axis=1)
+            known_pairs = np.concatenate((self._pairs, pairs[new]))
+            order = np.argsort(known_pairs)
+            self._pairs, self._figures = known_pairs[order], figures[:, order]
+        found: IntArray = self._figures[:, np.searchsorted(self._pairs, pairs)]
+        return found
+
+    def _worked_out(self, ops: IntArray, released_by: IntArray) -> IntArray:
+        has, ends = released_by >= 0, self._end_ns[:, np.maximum(released_by, 0)]
+        gaps = self._start_ns[:, ops] - ends
+        agree = (ends >= self._latest_ns[:, ops]).sum(axis=0)
+        figures = np.median(gaps, axis=0).astype(np.int64), np.ptp(gaps, axis=0), agree
+        return np.where(has, figures, np.array([[0], [0], [ends.shape[0]]]))
+
+
 def links(
-    known: Dependencies, start_ns: IntArray, end_ns: IntArray, replay: int, beside: Beside | None = None
+    known: Dependencies,
+    start_ns: IntArray,
+    end_ns: IntArray,
+    replay: int,
+    beside: Beside | None = None,
+    history: PairHistory | None = None,
 ) -> Links:
     """Names the releaser of each op in one replay: the latest to end of what the op waits for.
 
@@ -168,6 +221,7 @@ def links(
         end_ns: End of each, shape (R, n).
         replay: Which replay.
         beside: Other work on the device while it ran.
+        history: What is known of pairs by now, of the same replays; whoever asks for several replays keeps one.
     """
     n = known.neighbour.size
     accounts = np.concatenate((known.neighbour[None], known.parents))
@@ -197,8 +251,8 @@ def links(
         runner_up = np.where(known.recorded.known, -1, runner_up)
         waits_for = parents if known.recorded.known.all() else np.concatenate((parents, waits_for.ravel()))
     has = released_by >= 0
-    gaps = start_ns - end_ns[:, np.maximum(released_by, 0)]
-    gap = np.where(has, gaps[replay], 0)
+    gap = np.where(has, start_ns[replay] - end_ns[replay][np.maximum(released_by, 0)], 0)
+    gap_median_ns, gap_spread_ns, agree = (history or PairHistory(known, start_ns, end_ns)).of(released_by)
     state = gpu_state(start_ns[replay], end_ns[replay], known.asks, beside)
     free = state.free_at_start_ns - state.free_at_end_ns[np.maximum(released_by, 0)]
     held = has & was_held(gap, free, state.busy)
@@ -208,13 +262,13 @@ def links(
         evidence=evidence.astype(np.uint8),
         confidence=confidence.astype(np.float32),
         gap_ns=gap,
-        agree=_agree(known, start_ns, end_ns, released_by),
+        agree=agree.astype(np.int32),
         samples=start_ns.shape[0],
         other_parent=other_parent,
         runner_up=runner_up,
         margin=margin.astype(np.float32),
-        gap_median_ns=np.where(has, np.median(gaps, axis=0), 0).astype(np.int64),
-        gap_spread_ns=np.where(has, np.ptp(gaps, axis=0), 0),
+        gap_median_ns=gap_median_ns,
+        gap_spread_ns=gap_spread_ns,
         contended=has & (evidence != Evidence.EDGE) & (held | ((busy >= Busy.SPLIT) & (evidence == Evidence.TIMING))),
         held_ns=np.where(held, gap - LATE_NS, 0),
         open_end=_open_ends(known, waits_for, end_ns[replay]),
@@ -313,20 +367,18 @@ def _recorded(edges: RecordedEdges, start_ns: IntArray, end_ns: IntArray) -> tup
     return latest, second, parent
 
 
-def _agree(known: Dependencies, start_ns: IntArray, end_ns: IntArray, released_by: IntArray) -> NDArray[np.int32]:
-    """Counts the replays in which no other known parent ended later than the given one."""
-    mine = end_ns[:, np.maximum(released_by, 0)]
-    latest = mine.copy()
+def _latest_parent_ends(known: Dependencies, start_ns: IntArray, end_ns: IntArray) -> IntArray:
+    """Returns when the last of the known parents of each op ended in each replay, shape (R, n)."""
+    latest = np.full(end_ns.shape, _NO_TIME)
     if known.recorded is None or not known.recorded.known.all():
         for row in (known.neighbour, *known.parents):
             np.maximum(latest, np.where(row >= 0, end_ns[:, np.maximum(row, 0)], _NO_TIME), out=latest)
     if known.recorded is not None:
         for r in range(end_ns.shape[0]):
             exact, _, _ = _recorded(known.recorded, start_ns[r], end_ns[r])
-            there = end_ns[r][np.maximum(exact, 0)]
-            latest[r] = np.where(known.recorded.known, np.where(exact >= 0, there, mine[r]), latest[r])
-    agreeing: NDArray[np.int32] = ((mine >= latest) & (released_by >= 0)).sum(axis=0).astype(np.int32)
-    return np.where(released_by >= 0, agreeing, np.int32(end_ns.shape[0])).astype(np.int32)
+            there = np.where(exact >= 0, end_ns[r][np.maximum(exact, 0)], _NO_TIME)
+            latest[r] = np.where(known.recorded.known, there, latest[r])
+    return latest
 
 
 def _open_ends(known: Dependencies, waits_for: IntArray, end_ns: IntArray) -> NDArray[np.bool_]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tui_trace.analysis.chains import Chain, Chains, Segments
     from tui_trace.analysis.families import GraphOrder
     from tui_trace.analysis.graph_dump import DumpMatch, GraphOps
-    from tui_trace.analysis.links import Dependencies, Links
+    from tui_trace.analysis.links import Dependencies, Links, PairHistory
     from tui_trace.analysis.placement import Placement
     from tui_trace.analysis.roles import StepAccount
     from tui_trace.store.events import EventStore
@@ -189,6 +189,11 @@ class Family:
         traits = graph.traits(store, [self._members[i] for i in chosen.tolist()])
         return link_analysis.dependencies(starts, ends, lane, traits, recorded)
 
+    @cached_property
+    def pair_history(self) -> PairHistory:
+        """What all replays say of ops and their releasers."""
+        return link_analysis.PairHistory(self.dependencies, *self.times_ns)
+
     def graph_ops(self) -> GraphOps:
         """Returns the ops of its first replay, in graph order."""
         first = self._members[0]
@@ -303,7 +308,8 @@ class Replay:
         starts, ends = self.family.times_ns
         position = self.family.replays.index(self.index - 1)
         known = self.family.dependencies
-        found = link_analysis.links(known, starts, ends, position, graph.beside(self._store, self))
+        beside, history = graph.beside(self._store, self), self.family.pair_history
+        found = link_analysis.links(known, starts, ends, position, beside, history)
         return link_analysis.in_replay_order(found, self.graph_order.order)
 
     @cached_property
