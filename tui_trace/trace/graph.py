@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tui_trace.analysis.contention import Footprint
     from tui_trace.store.events import EventStore
     from tui_trace.store.schema import IntArray
-    from tui_trace.trace.replay import Family, Replay
+    from tui_trace.trace.family import Family
+    from tui_trace.trace.replay import Replay
 
 _DIGITS = re.compile(r"\d+")
 

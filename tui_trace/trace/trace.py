@@ -23,9 +23,10 @@ from tui_trace.store.names import NO_HLO_NAME
 from tui_trace.store.schema import MISSING
 from tui_trace.store.validate import validate
 from tui_trace.trace.annotation import Annotation, explain_annotations
+from tui_trace.trace.family import Family
 from tui_trace.trace.graph import attach_graph_dump
 from tui_trace.trace.processes import lane_labels, process_name
-from tui_trace.trace.replay import Family, Replay
+from tui_trace.trace.replay import Replay
 from tui_trace.trace.row_matcher import orphan_rows
 
 if TYPE_CHECKING:

@@ -126,21 +126,22 @@ class Book:
         if order is Order.LAUNCH:
             return positions
         # What has no figures goes last, whatever the order.
-        figures = {p: f for p in positions if (r := self.replay(p)) is not None and (f := r.figures) is not None}
+        spans = {p: span for p in positions if (r := self.replay(p)) is not None and (span := r.span_ns) is not None}
         if order is Order.SPAN:
-            filled = sorted(figures, key=lambda p: -figures[p].span_ns)
+            filled = sorted(spans, key=lambda p: -spans[p])
         elif order is Order.LEVEL:
+            figures = {p: f for p in spans if (f := self.trace.replays[p].figures) is not None}
             filled = sorted(figures, key=lambda p: -figures[p].max_concurrency)
         else:
-            filled = sorted(figures, key=lambda p: -(self.delta(p) or 0.0))
-        return filled + [p for p in positions if p not in figures]
+            filled = sorted(spans, key=lambda p: -(self.delta(p) or 0.0))
+        return filled + [p for p in positions if p not in spans]
 
     @cached_property
     def medians(self) -> dict[int, tuple[float, float]]:
         """Median span of each family and its usual distance from the median, in ns, by family id."""
         out: dict[int, tuple[float, float]] = {}
         for family in self.trace.families:
-            members = [f.span_ns for p in family.replays if (f := self.trace.replays[p].figures) is not None]
+            members = [span for p in family.replays if (span := self.trace.replays[p].span_ns) is not None]
             spans = np.array(members, np.float64)
             if len(spans):
                 median = float(np.median(spans))
@@ -150,10 +151,10 @@ class Book:
     def delta(self, position: int) -> float | None:
         """How far a replay lies from the median of its family, as a share of it; None without a family to compare."""
         replay = self.replay(position)
-        if replay is None or replay.family is None or replay.figures is None or len(replay.family.replays) < 2:
+        if replay is None or replay.family is None or replay.span_ns is None or len(replay.family.replays) < 2:
             return None
         median, _ = self.medians[replay.family.id]
-        return (replay.figures.span_ns - median) / median if median else None
+        return (replay.span_ns - median) / median if median else None
 
     def is_slow(self, position: int) -> bool:
         """Whether a replay is longer than its family's median by more than the family's noise."""
