@@ -56,7 +56,10 @@ def longest_pause(path: Path, columns: int, lines: int) -> tuple[float, float, f
         await opening
         return longest * 1e3, longest_at * 1e3, whole_at * 1e3
 
-    return asyncio.run(watch())
+    try:
+        return asyncio.run(watch())
+    finally:
+        loader.close()
 
 
 def main() -> None:
