@@ -99,6 +99,7 @@ def test_a_bare_constant_is_an_unknown_value(layout: str, word: bytes) -> None:
         (b'"\xff\xfe"', "\ufffd\ufffd"),
         (b'"esc\x1b[31m"', "esc\x1b[31m"),
         (rb'"half \ud800 pair"', "half \ufffd pair"),
+        (b'"back\\\\slash \\q caf\xe9"', "back\\slash \\q caf\ufffd"),
         (rb'"\u00e9 \ud83d\ude00 ok"', "é 😀 ok"),
     ],
 )

@@ -72,6 +72,16 @@ def test_a_row_does_not_depend_on_its_neighbour(place: int, where: str, field: s
         assert _found([POISON, *rows], minified) == right, value
 
 
+@pytest.mark.parametrize("neighbour", [PLAIN, POISON], ids=["fast", "exact"])
+@pytest.mark.parametrize("field", ["ph", "cat", "name", "pid", "tid", "args"])
+def test_an_event_that_is_json_is_not_damaged(neighbour: Row, field: str) -> None:
+    """A field that is no text, no number or no object is none."""
+    for value in (*(odd for odd in ODD if not isinstance(odd, Raw)), [{"a": 1}], {"a": []}):
+        loaded = load_rows([neighbour, {**E("e", 11, 5, 1, 1), field: value}, K("k", 0, 7, 9, 1, 1)], lines)
+        assert "damaged event" not in [problem.kind for problem in loaded.problems], value
+        assert loaded.store.ops.start_ns.tolist() == [9_000]
+
+
 @pytest.mark.parametrize(
     ("value", "number"),
     [

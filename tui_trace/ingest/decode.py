@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tui_trace.ingest.categories import RowKind, RowKindOfCategory
 from tui_trace.ingest.edges import HAS_EDGES, edge_ends
 from tui_trace.ingest.event import CompleteEvent, Event, UsualEvent
-from tui_trace.ingest.rescue import events_at_seam, rescue_event
+from tui_trace.ingest.rescue import events_at_seam, events_in, rescue_event
 from tui_trace.ingest.rows import InexactTimesError, RowBuilder
 from tui_trace.ingest.scan import Slice
 
@@ -61,6 +62,7 @@ class SliceDecoder:
     def __init__(self, problems: ProblemCounter) -> None:
         self._problems = problems
         self._floats_are_exact = True
+        self._kind_of_category = RowKindOfCategory()
         self._fraction_digits: set[int] = set()
         self._unread: list[bytes] = []
         self._unread_offset = 0
@@ -88,9 +90,6 @@ class SliceDecoder:
                 else:
                     return
         singles: list[Event] = []
-        if not self._floats_are_exact:
-            found = _LARGE_FRACTION.finditer(piece.data, piece.start, piece.end)
-            self._fraction_digits.update(len(fraction[1]) for fraction in found)
         for text, offset in single_events(piece, layout):
             singles += self._decode_one(text, offset)
         self.rows.add(singles, exact=True)
@@ -118,6 +117,9 @@ class SliceDecoder:
         if seam is not None:
             self._give_up()
             return [event for part in seam for event in self._decode_one(part, offset)]
+        parts = events_in(text)
+        if len(parts) > 1:
+            return [event for part, at in parts for event in self._decode_one(part, offset + at)]
         if not self._unread:
             self._unread_offset = offset
         self._unread.append(text)
@@ -133,8 +135,12 @@ class SliceDecoder:
 
     def _accept(self, rescued: tuple[Event, bool], text: bytes, offset: int) -> list[Event]:
         event, repaired = rescued
-        if repaired and NEEDED.search(text) is not None:
-            self._problems.add("repaired event", text, offset)
+        if self._kind_of_category[event.cat] != RowKind.NOTHING:
+            if repaired:
+                self._problems.add("repaired event", text, offset)
+            fraction = _LARGE_FRACTION.search(text)
+            if fraction is not None:
+                self._fraction_digits.add(len(fraction[1]))
         return [event]
 
     def _give_up(self) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tui_trace.ingest.clock import ns_from_text
+from tui_trace.ingest.rescue import events_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,6 +59,9 @@ def edge_ends(events: Iterable[bytes]) -> list[EdgeEnd]:
         try:
             flow = _decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
+            parts = events_in(text)
+            if len(parts) > 1:
+                ends += edge_ends(part for part, _ in parts)
             continue  # counted where the event itself is decoded
         time_ns = ns_from_text(bytes(flow.ts))
         is_edge = flow.ph in ("s", "f") and flow.cat == "ac2g" and isinstance(flow.id, int)

@@ -141,14 +141,14 @@ class _RawArgs(msgspec.Struct, gc=False):
 
 
 class _RawEvent(msgspec.Struct, gc=False):
-    ph: str | None = ""
-    cat: str | None = ""
-    name: str | None = ""
-    pid: int | str | float | None = ""
-    tid: int | str | float | None = ""
+    ph: Any = ""
+    cat: Any = ""
+    name: Any = ""
+    pid: Any = ""
+    tid: Any = ""
     ts: msgspec.Raw = _ABSENT
     dur: msgspec.Raw = _ABSENT
-    args: _RawArgs | None = None
+    args: _RawArgs | list[Any] | str | float | bool | None = None
 
 
 _WHOLE_NUMBER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
@@ -200,14 +200,14 @@ def decode_exact(text: bytes) -> Event:
     raw = _decode_raw(text)
     start, duration = clipped_ns_from_text(bytes(raw.ts)), clipped_ns_from_text(bytes(raw.dur))
     return Event(
-        ph=raw.ph or "",
-        cat=raw.cat or "",
-        name=raw.name or "",
+        ph=_text(raw.ph),
+        cat=_text(raw.cat),
+        name=_text(raw.name),
         pid=_identity(raw.pid),
         tid=_identity(raw.tid),
         ts=math.nan if start is None else start,
         dur=math.nan if duration is None else duration,
-        args=Args() if raw.args is None else _args(raw.args),
+        args=_args(raw.args) if isinstance(raw.args, _RawArgs) else Args(),
     )
 
 
@@ -240,10 +240,12 @@ def _dimensions(raw: msgspec.Raw) -> tuple[int, int, int] | None:
 def _scalar(raw: msgspec.Raw, missing: T) -> int | str | T:
     """Returns a field as the fast road has it: a whole number or a string; `missing` for anything else."""
     text = bytes(raw)
+    if not text:
+        return missing
     if _PLAIN_INT.fullmatch(text) is not None:
         return int(text)
     try:
-        value = _decode_scalar(text) if text else missing
+        value: int | float | str = _decode_scalar(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return missing
     if isinstance(value, float):
@@ -251,7 +253,16 @@ def _scalar(raw: msgspec.Raw, missing: T) -> int | str | T:
     return value
 
 
-def _identity(value: int | str | float | None) -> int | str:
+def _text(value: object) -> str:
+    """Returns a field that should be a string; a number as it is written, "" for anything else."""
+    if type(value) is str:
+        return value
+    return str(value) if type(value) in (int, float) else ""
+
+
+def _identity(value: object) -> int | str:
+    if type(value) is int or type(value) is str:
+        return value
     if isinstance(value, float):
         return int(value) if value.is_integer() else str(value)
-    return "" if value is None else value
+    return ""

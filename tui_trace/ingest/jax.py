@@ -17,6 +17,7 @@ import msgspec
 
 from tui_trace.ingest.clock import ns_from_text
 from tui_trace.ingest.event import Args, Event, whole_number
+from tui_trace.ingest.rescue import events_in
 from tui_trace.store.names import NO_HLO_NAME
 from tui_trace.store.schema import MISSING
 
@@ -97,7 +98,12 @@ class JaxEvents:
         try:
             event = _decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            self._problems.add("damaged event", text, offset)
+            parts = events_in(text)
+            if len(parts) == 1:
+                self._problems.add("damaged event", text, offset)
+            else:
+                for part, at in parts:
+                    self.add(part, offset + at)
             return
         if event.ph == "M":
             self._name(event)

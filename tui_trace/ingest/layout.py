@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_STRING_OR_BRACE = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_STRING_OR_BRACE = re.compile(rb'"(?:[^"\\]|\\.)*("?)|[{}]', re.DOTALL)
 _TRACE_EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BARE_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?=\{|\]|\Z)")
 _BETWEEN = re.compile(rb"\s*,\s*\{")
 _PRETTY = re.compile(rb"\r?\n[ \t]*\}[ \t]*\r?\n?[ \t]*,[ \t]*\r?\n[ \t]*\{")
 _LINES = re.compile(rb"\},[ \t]*\r?\n[ \t]*\{")
 _COMPACT = re.compile(rb'\},[ ]?\{"(?:ph|name|cat|pid|tid|ts|dur|args|id|bp|s)"')
-_FIRST_KEY = re.compile(rb'\{"[^"\\]*"')
+_FIRST_KEY = re.compile(rb'\{[ ]*"[^"\\]*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,16 @@ def is_bare_array(data: bytearray, end: int) -> bool:
     return _BARE_ARRAY.match(data, 0, end) is not None
 
 
-def object_end(data: bytearray, start: int, end: int) -> int:
-    """Returns the position just behind the object that opens at data[start], or -1 where it does not close."""
+def object_end(data: bytes | bytearray, start: int, end: int) -> int:
+    """Returns the position just behind the object that opens at data[start], or -1 where it does not close.
+
+    Args:
+        data: The text.
+        start: Position of the opening brace; -1 for none.
+        end: How far to look.
+    """
+    if start < 0:
+        return -1
     depth = 0
     for token in _STRING_OR_BRACE.finditer(data, start, end):
         character = data[token.start()]
@@ -66,6 +74,8 @@ def object_end(data: bytearray, start: int, end: int) -> int:
             depth -= 1
             if depth == 0:
                 return token.end()
+        elif not token[1]:
+            break  # the string does not close: what looks like a brace in it is none
     return -1
 
 
@@ -81,20 +91,26 @@ def detect(data: bytearray, start: int, end: int) -> Layout | None:
         The layout, or None where fewer than two events can be told apart.
     """
     first = data.find(b"{", start, end)
-    close = object_end(data, first, end) if first >= 0 else -1
+    close = object_end(data, first, end)
     between = _BETWEEN.match(data, close, end) if close > 0 else None
-    if between is not None:
-        return _from_first_pair(data, first, close, between.end(), end)
-    # The first event is damaged, or the only one: look for a separator of a known shape further on.
+    found = _from_first_pair(data, first, close, between.end(), end) if between is not None else None
+    if found is not None:
+        return found
+    # The first event is damaged, or the only one, or no key of the second was read yet: look for a separator of a
+    # known shape further on.
     for pattern in (_PRETTY, _LINES, _COMPACT):
-        found = pattern.search(data, start, end)
-        if found is not None:
-            return Layout(found[0], found[0].index(b",", found[0].index(b"}")))
+        shape = pattern.search(data, start, end)
+        if shape is not None:
+            return Layout(shape[0], shape[0].index(b",", shape[0].index(b"}")))
     return None
 
 
-def _from_first_pair(data: bytearray, first: int, close: int, second: int, end: int) -> Layout:
-    """Builds the layout from the end of the first event (`close`) and the opening brace before `second`."""
+def _from_first_pair(data: bytearray, first: int, close: int, second: int, end: int) -> Layout | None:
+    """Builds the layout from the end of the first event (`close`) and the opening brace before `second`.
+
+    Returns:
+        The layout; None on one line where the second event shows no key: braces and a comma alone may stand in names.
+    """
     between = bytes(data[close - 1 : second])
     head = b""
     if b"\n" in between:
@@ -103,6 +119,7 @@ def _from_first_pair(data: bytearray, first: int, close: int, second: int, end: 
         head = indent[0] if indent is not None else b""
     else:
         key = _FIRST_KEY.match(data, second - 1, end)
-        if key is not None:
-            between = between[:-1] + key[0]
+        if key is None:
+            return None
+        between = between[:-1] + key[0]
     return Layout(head + between, len(head) + between.index(b",", 1))

@@ -10,11 +10,19 @@ from tui_trace.ingest.event import Event, decode_exact
 from tui_trace.ingest.layout import events_start, object_end
 
 _BARE_CONSTANT = re.compile(rb"([:\[,]\s*)-?(?:inf(?:inity)?|nan)(?=\s*[,}\]])", re.IGNORECASE)
-_LONE_BACKSLASH = re.compile(rb'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_ESCAPE = re.compile(rb'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 _LONE_SURROGATE = re.compile(rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|[c-fC-F][0-9a-fA-F]{2})")
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BETWEEN = re.compile(rb'\}\s*(,)\s*\{"')
+_AFTER_EVENT = re.compile(rb"\s*(?:,|\Z)")
 _EMPTY_MEMBER = re.compile(rb"([{,])\s*,|,(?=\s*})")
+
+_FAR = 1 << 16
+"""How far the end of an event is looked for behind damage."""
+
+_MOST_TRIES = 1000
+"""Places behind damage that are looked at."""
 
 
 def rescue_event(text: bytes) -> tuple[Event, bool] | None:
@@ -50,7 +58,7 @@ def events_at_seam(text: bytes) -> list[bytes] | None:
     """
     data = bytearray(text)
     first = data.find(b"{")
-    close = object_end(data, first, len(data)) if first >= 0 else -1
+    close = object_end(data, first, len(data))
     if close < 0 or not data[close:].lstrip().startswith(b"]"):
         return None
     rest = data[data.index(b"]", close) + 1 :]
@@ -58,6 +66,49 @@ def events_at_seam(text: bytes) -> list[bytes] | None:
     if start < 0:
         return [text[first:close]]
     return [text[first:close], bytes(rest[start:])]
+
+
+def events_in(text: bytes) -> list[tuple[bytes, int]]:
+    """Splits a piece that does not decode as one event.
+
+    In a file on one line events may start with different keys, and the separator then parts only some of them.
+
+    Args:
+        text: The piece.
+
+    Returns:
+        Its parts and where in the piece each begins: events, and between them what is damaged; the piece itself
+        where nothing in it can be told apart.
+    """
+    parts = []
+    start = 0
+    while start < len(text):
+        close = object_end(text, text.find(b"{", start), len(text))
+        behind = _AFTER_EVENT.match(text, close) if close >= 0 else None
+        is_all = behind is not None and not start and behind.end() == len(text)
+        if behind is None or is_all:
+            # The quotes of this one are damaged: it ends where the next one that can be read begins.
+            comma = _comma_before_event(text, start)
+            parts.append((text[start:comma], start))
+            start = comma + 1
+        else:
+            parts.append((text[start:close], start))
+            start = behind.end()
+    return parts
+
+
+def _comma_before_event(text: bytes, start: int) -> int:
+    """Returns the position of the first comma behind `start` that stands before a readable event, else the end."""
+    for tries, found in enumerate(_BETWEEN.finditer(text, start)):
+        opening = found.end() - 2
+        close = object_end(text, opening, min(len(text), opening + _FAR))
+        if close >= 0 and _AFTER_EVENT.match(text, close) is not None:
+            rescued = rescue_event(text[opening:close])
+            if rescued is not None and rescued[0].ph:  # an object inside an event has no phase
+                return found.start(1)
+        if tries == _MOST_TRIES:
+            break
+    return len(text)
 
 
 def _repair(text: bytes) -> bytes:
@@ -68,6 +119,6 @@ def _repair(text: bytes) -> bytes:
 
 
 def _repair_string(string: bytes) -> bytes:
-    string = _LONE_BACKSLASH.sub(rb"\\\\", string)
+    string = _ESCAPE.sub(lambda found: found[0] if found[1] else b"\\\\", string)
     string = _LONE_SURROGATE.sub(rb"\\ufffd", string)
     return _CONTROL.sub(lambda found: b"\\u%04x" % found[0][0], string)
