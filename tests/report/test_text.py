@@ -110,6 +110,22 @@ def test_launches_without_ops_are_said(tmp_path: Path, launches: int, line: str)
     assert line in text_report(trace_of(tmp_path, rows))
 
 
+def test_replays_without_a_launch_row_say_by_what_they_are_known(tmp_path: Path) -> None:
+    """Driver calls that the profiler does not record leave none: graph node ids are evidence, a shared id is weak."""
+    rows = [L(1, 1, 2, 1), K("a", 0, 7, 10, 5, 1)]
+    rows += [K("b", 0, 7, 20 + 10 * i, 5, 2, **{"graph node id": 5 + i}) for i in range(2)]
+    rows += [K("c", 0, 7, 60 + 10 * i, 5, 3 + i // 2) for i in range(4)]
+    trace = trace_of(tmp_path, rows)
+    lines = (
+        "  1 of 4 replays has no launch row; inferred: its ops share a correlation and carry graph node ids\n"
+        "  2 of 4 replays have no launch row; inferred: their ops share a correlation; weak, nothing else says that "
+        "they are of a graph\n"
+    )
+    assert lines in text_report(trace)
+    assert lines in check_report(trace)
+    assert "  kept  7 ops on 1 lane, 1 graph launch, 0 annotations with 0 rows\n" in check_report(trace)
+
+
 def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     """Of a hundred replays 24 are listed; the rest is counted, with the way to see it."""
     rows = [L(1, 100 * i, 5, i + 1) for i in range(100)]

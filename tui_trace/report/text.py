@@ -113,6 +113,20 @@ def _state(trace: Trace) -> Iterable[str]:
         replays = plural(len(trace.replays), "replay")
         has = "has" if empty == 1 else "have"
         yield f"  {empty} of {replays} {has} no recorded ops: idle time between replays cannot be told"
+    yield from (f"  {line}" for line in _inferred_replays(trace))
+
+
+def _inferred_replays(trace: Trace) -> Iterable[str]:
+    """Says how many replays have no launch row, and by what their ops were put together."""
+    inferred = [replay for replay in trace.replays if replay.launch is None]
+    by_node = sum(bool(trace.store.ops.graph_node_id[replay.ops.row].any()) for replay in inferred)
+    for some, evidence in (
+        (by_node, "ops share a correlation and carry graph node ids"),
+        (len(inferred) - by_node, "ops share a correlation; weak, nothing else says that they are of a graph"),
+    ):
+        if some:
+            has, its = ("has", "its") if some == 1 else ("have", "their")
+            yield f"{some:,} of {plural(len(trace.replays), 'replay')} {has} no launch row; inferred: {its} {evidence}"
 
 
 def _sum_against_union(replay: Replay) -> str:
@@ -206,7 +220,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterable[str
 def check_report(trace: Trace) -> str:
     """Returns what is wrong with a file: each kind of fault with its count, first example and place."""
     size = f"{plural(trace.op_count, 'op')} on {plural(trace.lane_count, 'lane')}"
-    launches = plural(len(trace.replays), "graph launch", "graph launches")
+    launches = plural(sum(replay.launch is not None for replay in trace.replays), "graph launch", "graph launches")
     explained = f"{plural(len(trace.annotations), 'annotation')} with {plural(len(trace.store.projections), 'row')}"
     lines = [
         f"{trace.name}: {'complete' if trace.complete else 'not complete, counts mean “at least”'}",
@@ -222,6 +236,7 @@ def check_report(trace: Trace) -> str:
     empty = sum(replay.n == 0 for replay in trace.replays)
     if empty:
         lines.append(f"  {plural(empty, 'graph launch', 'graph launches')} without recorded ops")
+    lines += [f"  {line}" for line in _inferred_replays(trace)]
     faults = sum(fault(annotation) is not None for annotation in trace.annotations)
     if faults:
         lines.append(f"  projections of {plural(faults, 'annotation')} are wrong: see `tui-trace annotations`")
