@@ -321,6 +321,16 @@ def test_a_bar_that_was_cut_short_is_as_long_as_the_file_has_it(tmp_path: Path) 
     assert step.evidence[3].startswith("Longest, lane s7: 2 ops, most often a. It begins with the first op")
 
 
+def test_a_bar_that_the_file_has_twice(tmp_path: Path) -> None:
+    """Alone, and beside another fault."""
+    written = [UA("step", 1, 0, 90, 9), *one_launch(), GA("step", 0, 7, 10, 20, 9), GA("step", 0, 7, 10, 20, 9)]
+    lines = steps_of(tmp_path, [*written, GA("step", 0, 8, 20, 20, 9)])[2].evidence
+    assert "1 of the 2 bars is in the file more than once: a fault of the profiler." in lines
+    skipped = steps_of(tmp_path, written)[2].skipped
+    assert skipped is not None
+    assert "1 of the 2 bars is missing and 1 is in the file more than once: a fault of the profiler." in skipped
+
+
 def test_the_bars_of_a_faulty_recording_are_those_of_the_file() -> None:
     """36 of 64 were lost, and the longest was cut to less than half."""
     trace = recording("k3_scale")

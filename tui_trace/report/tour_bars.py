@@ -262,6 +262,7 @@ def _kinds_of_fault(annotation: Annotation, found: Fault) -> str:
         (cut[True, False], "begins late", "begin late"),
         (cut[True, True], "begins late and ends early", "begin late and end early"),
         (beyond, "reaches beyond its ops", "reach beyond their ops"),
+        (len(found.doubled), "is in the file more than once", "are in the file more than once"),
     ):
         if number:
             parts.append(
