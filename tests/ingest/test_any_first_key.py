@@ -9,15 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import K, L, Raw, Row, blanks, lines, load_bytes, load_rows, minified, step_rows, tables_of, text_of
+from tests.builders import (
+    LAYOUTS,
+    K,
+    L,
+    Raw,
+    Row,
+    blanks,
+    lines,
+    load_bytes,
+    load_rows,
+    minified,
+    step_rows,
+    tables_of,
+    text_of,
+)
 from tests.ingest.test_damage import BROKEN_NAMES
 from tests.jax_files import ROWS, jax_file
 from tui_trace.ingest.edges import FIRST_EDGE_ID
+from tui_trace.ingest.problems import ProblemCounter
 from tui_trace.ingest.rescue import events_in
+from tui_trace.ingest.scan import Scanner
+from tui_trace.ingest.source import ByteSource
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from tests.builders import Layout
 
@@ -88,6 +106,39 @@ def test_what_looks_like_a_separator_in_a_name_is_none(buffer_bytes: int) -> Non
         loaded = load_rows(rows, layout, buffer_bytes=buffer_bytes)
         assert [row["name"] for row in tables_of(loaded.store)["ops"]] == names
         assert loaded.problems == ()
+
+
+def test_the_buffer_does_not_grow_where_the_separator_changes(tmp_path: Path) -> None:
+    """Rows behind the first may all start otherwise: the file is not taken into memory for want of a place to cut."""
+    rows = [K(f"k{i}", 0, 7, 10 * i, 5, i + 1) for i in range(400)]
+    path = tmp_path / "t.json"
+    path.write_bytes(minified([{"name": name, "ph": "M", "pid": 0} for name in ("a", "b", "c")] + rows))
+    problems = ProblemCounter()
+    with ByteSource(path, problems) as source:
+        scanner = Scanner(source, problems, 4_096)
+        assert max(len(piece.data) for piece in scanner.slices(1_024)) == 4_096
+    found = tables_of(load_bytes(path.read_bytes(), buffer_bytes=4_096).store)["ops"]
+    assert [row["name"] for row in found] == [f"k{i}" for i in range(400)]
+
+
+@pytest.mark.parametrize("buffer_bytes", [64, 4_096, 1 << 16])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(first, second) for first in ("a1", "lines", "minified") for second in LAYOUTS if second != "bare"]
+    + [("bare", second) for second in LAYOUTS],
+)
+def test_traces_one_behind_the_other_may_be_written_by_different_tools(
+    first: str, second: str, buffer_bytes: int
+) -> None:
+    """All are read, and a cut in the last is noticed."""
+    rows = [K(f"k{i}", 0, 7, 10 * i, 5, i + 1) for i in range(60)]
+    data = LAYOUTS[first](rows[:20]) + LAYOUTS[second](rows[20:21]) + LAYOUTS[second](rows[21:])
+    loaded = load_bytes(data, buffer_bytes=buffer_bytes)
+    assert [row["name"] for row in tables_of(loaded.store)["ops"]] == [f"k{i}" for i in range(60)]
+    assert (loaded.complete, loaded.problems) == (True, ())
+    cut = load_bytes(data[: data.index(b'"k59"')], buffer_bytes=buffer_bytes)
+    assert len(cut.store.ops) == 59
+    assert not cut.complete
 
 
 def test_rows_of_jax_are_parted_too() -> None:

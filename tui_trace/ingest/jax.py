@@ -99,11 +99,11 @@ class JaxEvents:
             event = _decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
             parts = events_in(text)
-            if len(parts) == 1:
-                self._problems.add("damaged event", text, offset)
-            else:
+            if len(parts) > 1:
                 for part, at in parts:
                     self.add(part, offset + at)
+            else:
+                self._problems.add("damaged event", text, offset)
             return
         if event.ph == "M":
             self._name(event)

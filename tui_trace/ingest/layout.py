@@ -90,10 +90,7 @@ def detect(data: bytearray, start: int, end: int) -> Layout | None:
     Returns:
         The layout, or None where fewer than two events can be told apart.
     """
-    first = data.find(b"{", start, end)
-    close = object_end(data, first, end)
-    between = _BETWEEN.match(data, close, end) if close > 0 else None
-    found = _from_first_pair(data, first, close, between.end(), end) if between is not None else None
+    found = between_first_two(data, start, end)
     if found is not None:
         return found
     # The first event is damaged, or the only one, or no key of the second was read yet: look for a separator of a
@@ -103,6 +100,18 @@ def detect(data: bytearray, start: int, end: int) -> Layout | None:
         if shape is not None:
             return Layout(shape[0], shape[0].index(b",", shape[0].index(b"}")))
     return None
+
+
+def between_first_two(data: bytearray, start: int, end: int) -> Layout | None:
+    """Reads the layout off the end of the first event in data[start:end] and the head of the second.
+
+    Returns:
+        The layout, or None where the first event is damaged or no second one begins behind it.
+    """
+    first = data.find(b"{", start, end)
+    close = object_end(data, first, end)
+    between = _BETWEEN.match(data, close, end) if close > 0 else None
+    return _from_first_pair(data, first, close, between.end(), end) if between is not None else None
 
 
 def _from_first_pair(data: bytearray, first: int, close: int, second: int, end: int) -> Layout | None:

@@ -192,7 +192,7 @@ def read_range(path: Path, start: int, stop: int, layout: Layout) -> RangeRows:
         scanner = Scanner(source, problems, inside=(layout, start))
         decoder = SliceDecoder(problems)
         for piece in scanner.slices():
-            decoder.add(piece, layout)
+            decoder.add(piece, scanner.layout)
     decoder.finish()
     return RangeRows(decoder.rows.rows, problems.found(), scanner.closed, scanner.trailer)
 

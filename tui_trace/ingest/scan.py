@@ -57,7 +57,7 @@ class Scanner:
         trailer: The last bytes of the file behind the events.
         bare_array: The file is a list of events with no object around it.
         closed: The list of events was closed, so the file was written to its end.
-        layout: The separator in use, or None while fewer than two events were seen.
+        layout: The separator in use for the slice last given, or None while fewer than two events were seen.
     """
 
     def __init__(
@@ -102,6 +102,8 @@ class Scanner:
                 self.layout = layouts.detect(self._data, start, self._end)
             if self.layout is not None:
                 cut = self.layout.last_cut(self._data, start, self._end)
+                if cut < 0 and self._end == len(self._data):
+                    cut = self._cut_of_other_layout(start)
             if cut >= 0:
                 yield from self._cut(start, cut, slice_bytes)
                 start = cut + 1
@@ -109,6 +111,26 @@ class Scanner:
                 break
             start = self._refill(start)
         yield from self._last(start)
+        start = self._list_behind()
+        while start >= 0:
+            self.layout = layouts.detect(self._data, start, self._end)
+            cut = self.layout.last_cut(self._data, start, self._end) if self.layout is not None else -1
+            if cut >= 0:
+                yield from self._cut(start, cut, slice_bytes)
+                start = cut + 1
+            yield from self._last(start)
+            start = self._list_behind()
+
+    def _cut_of_other_layout(self, start: int) -> int:
+        """Returns the last cut where a full buffer has none, or -1: events may be written otherwise from here on.
+
+        In a file on one line the first rows may start with another key than the rest.
+        """
+        other = layouts.between_first_two(self._data, start, self._end)
+        if other is None:
+            return -1
+        self.layout = other
+        return other.last_cut(self._data, start, self._end)
 
     def _cut(self, start: int, end: int, slice_bytes: int) -> Iterator[Slice]:
         assert self.layout is not None
@@ -145,6 +167,19 @@ class Scanner:
                 close = closing.start() + 1
             yield Slice(data, opening, close, self._base + opening)
             start = close + 1 if data[close : close + 1] == b"," else close
+
+    def _list_behind(self) -> int:
+        """Returns where the list of another trace opens behind the one that was closed, or -1.
+
+        One of the same layout does not come here: its events are cut off at the same separator.
+        """
+        rest = bytearray(self.trailer)
+        start = layouts.events_start(rest, len(rest))
+        if start < 0:
+            return -1
+        self.closed = False
+        self.trailer = b""
+        return self._end - len(rest) + start
 
     def _first_fill(self) -> int:
         self._fill()
